@@ -53,7 +53,8 @@ template <int QueryRowsV, int Columns> struct SlabRows {
 /// thread has room for the sums of one part of a leaf beside those of a group.
 template <class QueryT, class CacheT, int HeadDimV,
           Scales ScalesV = Scales::None,
-          int GroupsV = sizeof(CacheT) == 1 && HeadDimV == 256 ? 1 : 2>
+          int GroupsV = sizeof(CacheT) == 1 && HeadDimV == 256 ? 1 : 2,
+          int BlocksV = 1>
 struct TileConfig {
   static constexpr bool Tiles = true;
   using Params = TileParams;
@@ -72,6 +73,8 @@ struct TileConfig {
   static constexpr int ScaleGroups = Shares ? kernels::mostGroups(HeadDim) : 1;
   /// Warpgroups that multiply: one where two would not have enough registers.
   static constexpr int Groups = GroupsV;
+  /// Blocks that share an SM.
+  static constexpr int Blocks = BlocksV;
   static constexpr int RowTiles = GroupWarps * Groups;
   static constexpr int Rows = 16 * RowTiles;
   static constexpr int KeyWarps = 1, ScoreTiles = 1;
@@ -88,17 +91,20 @@ struct TileConfig {
   static constexpr int Parts = Slabs / TileSlabs;
   static constexpr int TileBytes = TileSlabs * SlabBytes;
   static constexpr int PartTiles = TileSlabs * SlabColumns / 8;
-  static constexpr int Stages = HeadDim == 64    ? 6
-                                : HeadDim == 128 ? (Widens ? 3 : 4)
+  static constexpr int Stages = HeadDim == 64    ? 6 / Blocks
+                                : HeadDim == 128 ? (Widens ? 4 - Blocks : 4)
                                                  : (Widens ? 6 : 8);
 
   /// Registers of a thread as it is launched, and of one of either role. Beside
-  /// one warpgroup that multiplies, all have as many as there can be.
-  static constexpr bool DividesRegisters = Groups > 1;
+  /// one warpgroup that multiplies and has an SM, all have as many as there can
+  /// be.
+  static constexpr bool DividesRegisters = Groups * Blocks > 1;
   static constexpr int LaunchRegisters =
-      kv::plan::lesser(65536 / LaunchThreads / 8 * 8, 255);
+      kv::plan::lesser(65536 / (Blocks * LaunchThreads) / 8 * 8, 255);
   static constexpr int LoaderRegisters = Widens ? 56 : 40;
-  static constexpr int ConsumerRegisters = Widens ? 224 : 232;
+  static constexpr int ConsumerRegisters = Blocks > 1 ? 200
+                                           : Widens   ? 224
+                                                      : 232;
 
   /// What boxes are copied to: the ring itself or, of 8 bits, a ring of slabs.
   static constexpr int CopySlabs = Widens ? 1 : TileSlabs;
@@ -106,7 +112,10 @@ struct TileConfig {
   static constexpr int CopyRowBytes = SlabColumns * int(sizeof(Cache));
   static constexpr int CopySlabBytes = Leaf * CopyRowBytes;
   static constexpr int CopyBytes = CopySlabs * CopySlabBytes;
-  static constexpr int CopyStages = !Widens ? Stages : HeadDim == 64 ? 6 : 3;
+  static constexpr int CopyStages = !Widens                        ? Stages
+                                    : HeadDim == 64 && Blocks == 1 ? 6
+                                    : Shares && Blocks > 1         ? 2
+                                                                   : 3;
 
   static constexpr int QueryChunks = HeadDim * 2 / ChunkBytes;
   using QueryRows = SlabRows<Rows, QueryChunks>;
@@ -117,7 +126,7 @@ struct TileConfig {
   static constexpr int KeyTiles = Leaf / 8, ValueSteps = 1, ValueLoads = 1;
   static constexpr bool Ragged = false, TotalInRegisters = false;
   /// Else it waits in global memory.
-  static constexpr bool TotalInShared = HeadDim <= 128;
+  static constexpr bool TotalInShared = HeadDim * Blocks <= 128;
 
   /// The group's last part waits in shared memory while others are multiplied:
   /// the scores, their weights and all of a group are more registers than there
@@ -125,7 +134,7 @@ struct TileConfig {
   static constexpr bool PartWaits = HeadDim > 128;
   /// Of 8 bits, where whoever widens needs registers as well, so does what the
   /// end of a unit needs.
-  static constexpr bool KeepsUnit = Widens && PartWaits;
+  static constexpr bool KeepsUnit = Widens && (PartWaits || Blocks > 1);
 
   /// Named barriers; more are of turns (TileRows.h).
   static constexpr int ConsumerBarrier = 1, CleanerBarrier = 2;
@@ -189,7 +198,7 @@ struct TileConfig {
 /// Whether a block has the registers and the shared memory that it needs.
 template <class C>
 constexpr bool FitsMultiprocessor =
-    C::SharedBytes <= 227 * 1024 &&
+    fits(C::SharedBytes, C::Blocks, 90) &&
     (!C::DividesRegisters ||
      C::LoaderRegisters * GroupThreads + C::ConsumerRegisters * C::Threads <=
          C::LaunchRegisters * C::LaunchThreads);
@@ -198,6 +207,16 @@ constexpr bool FitsMultiprocessor =
 #define KV_TILE_CONFIG(query, cache, scales, dim)                              \
   TileConfig<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>, dim,    \
              Scales::scales>
+
+/// Of up to 64 rows a sequence one warpgroup has all. Two blocks share an SM,
+/// so that one multiplies while the other weighs.
+template <class Query, class Cache, Scales S, int HeadDim>
+struct DraftTileConfig : TileConfig<Query, Cache, HeadDim, S, 1, 2> {
+  static constexpr bool Drafts = true;
+};
+#define KV_DRAFT_TILE_CONFIG(query, cache, scales, dim)                        \
+  DraftTileConfig<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>,    \
+                  Scales::scales, dim>
 
 /// Tokens of a box: it lies in one page and in what a block asks for of a leaf,
 /// and has whole atoms. 0: no box does.

@@ -126,6 +126,11 @@ constexpr AttentionKernel TileKernels[] = {
   rowOf<KV_DRAFT_CONFIG(query, cache, scales, dim)>(                           \
       "kv_attention_drafts_" #type "_" #dim, #type, KV_DTYPE_##query,          \
       KV_DTYPE_##cache, Scales::scales, 0, 'p', 1, blocks),
+#define KV_DRAFT_TILE_KERNEL(type, query, cache, scales, dim, registers,       \
+                             blocks)                                           \
+  rowOf<KV_DRAFT_TILE_CONFIG(query, cache, scales, dim)>(                      \
+      "kv_attention_draft_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,     \
+      KV_DTYPE_##cache, Scales::scales, 0, 'p', 1, blocks),
 #define KV_TENSOR_KERNEL(type, query, cache, dim, registers)                   \
   rowOf<KV_TENSOR_CONFIG(query, dim)>(                                         \
       "kv_attention_tensor_" #type "_" #dim, #type, KV_DTYPE_##query,          \
@@ -224,9 +229,10 @@ constexpr int32_t slotsOf(const AttentionKernel &kernel,
   int64_t longest = ceilDivide(batch.capacity, shape.leaf) + UnitCost;
   int64_t total =
       maxTiles(shape, batch.sequences, batch.tokens) * shape.heads * longest;
-  return int32_t(
-      lesser(slotsFor(payloadOf(total, shape.parts)),
-             kernel.prefill && !kernel.drafts ? PrefillSlots : DecodeSlots));
+  return int32_t(lesser(slotsFor(payloadOf(total, shape.parts)),
+                        kernel.prefill && (kernel.tiles || !kernel.drafts)
+                            ? PrefillSlots
+                            : DecodeSlots));
 }
 
 /// Whether a step of so many packed rows takes the kernel by pairs of blocks

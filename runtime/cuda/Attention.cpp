@@ -5,13 +5,13 @@
 // takes the sequences with at most DecodeRows packed rows, the prefill kernel
 // takes the others: the one that copies tiles, where there is one and the pages
 // are such that it can, or, where no sequence has more rows than one of its
-// tiles, the one for drafts, or, where sequences have more rows than one of its
-// blocks has of a tile, the one by pairs of blocks. The host decides whether a
-// step needs the prefill kernel at all, and which, from max_lengths and the
-// numbers of rows and sequences, in the same way for the plan and for every
-// layer. The number of parts depends on the device and the kernel only, not on
-// the step, so that a captured graph stays valid; no bit of a result depends on
-// it.
+// tiles, one for drafts, with tile copies or without, or, where sequences have
+// more rows than one of its blocks has of a tile, the one by pairs of blocks.
+// The host decides whether a step needs the prefill kernel at all, and which,
+// from max_lengths and the numbers of rows and sequences, in the same way for
+// the plan and for every layer. The number of parts depends on the device and
+// the kernel only, not on the step, so that a captured graph stays valid; no
+// bit of a result depends on it.
 //
 // Attentions with products of 8 bits have kernels of their own: decode and
 // prefill, or one that copies tiles for all rows, whose plan is the only one.
@@ -48,14 +48,15 @@ struct Kernel {
 struct Kernels {
   std::optional<Kernel> decode; // none: `prefill` takes all rows
   Kernel prefill;
-  std::optional<Kernel> drafts, pairs;
+  std::optional<Kernel> drafts, draftTiles, pairs;
 
   /// The prefill kernel of a step whose sequences have at most so many rows,
   /// and `rows` in all.
   const Kernel &prefillFor(int64_t longest, int64_t rows,
                            int64_t sequences) const {
-    if (drafts && longest <= drafts->traits().rows)
-      return *drafts;
+    for (const std::optional<Kernel> *few : {&drafts, &draftTiles})
+      if (*few && longest <= (*few)->traits().rows)
+        return **few;
     return pairs && takesPairs(prefill.traits(), rows, sequences) ? *pairs
                                                                   : prefill;
   }
@@ -74,15 +75,24 @@ static bool tilesCanBeCopied(Call &call, const Cache &cache) {
                  int(cache.dim));
 }
 
-/// The kernel for drafts, or the one that copies the cache's tiles, by so many
-/// blocks a part; nullopt where there is none for this GPU or the cache's pages
+namespace {
+/// A kernel of one chip for prompts, of which there are several.
+struct Special {
+  bool tiles = true; // copies the cache's
+  bool drafts = false;
+  int partBlocks = 1;
+};
+} // namespace
+
+/// That kernel; nullopt where there is none for this GPU or the cache's pages
 /// cannot be copied so. Where there is one, there is one of the same tiles for
 /// all scales.
-static std::optional<Kernel> findTileKernel(Call &call, const Cache &cache,
-                                            std::optional<Scales> scales,
-                                            bool drafts, int partBlocks = 1) {
+static std::optional<Kernel> findSpecialKernel(Call &call, const Cache &cache,
+                                               std::optional<Scales> scales,
+                                               Special special) {
+  auto [tiles, drafts, partBlocks] = special;
   Context &context = Context::of(call.state);
-  if (!drafts && !tilesCanBeCopied(call, cache))
+  if (tiles && !tilesCanBeCopied(call, cache))
     return std::nullopt;
   // No driver that knows clusters.
   if (partBlocks > 1 && !context.backend().driver().launchKernelEx)
@@ -92,9 +102,10 @@ static std::optional<Kernel> findTileKernel(Call &call, const Cache &cache,
   for (size_t i = 0; i < std::size(TileKernels); ++i) {
     const AttentionKernel &kernel = TileKernels[i];
     const LoadedKernel *loaded = context.findKernel(FirstTile + i);
-    if (!loaded || kernel.eightBitProducts || kernel.drafts != drafts ||
-        kernel.partBlocks != partBlocks || kernel.cache != cache.type ||
-        kernel.headDim != cache.dim || kernel.planes() != cache.planes)
+    if (!loaded || kernel.eightBitProducts || kernel.tiles != tiles ||
+        kernel.drafts != drafts || kernel.partBlocks != partBlocks ||
+        kernel.cache != cache.type || kernel.headDim != cache.dim ||
+        kernel.planes() != cache.planes)
       continue;
     parts =
         std::min(parts, call.multiprocessors() * loaded->blocks / partBlocks);
@@ -122,7 +133,7 @@ static std::optional<Kernels> findByteKernels(Call &call, const Cache &cache) {
   }
   if (!found[1] || (!found[0] && !found[1]->traits().tiles))
     return std::nullopt;
-  return Kernels{found[0], *found[1], std::nullopt, std::nullopt};
+  return Kernels{found[0], *found[1], {}, {}, {}};
 }
 
 /// Whether the artifact has any kernel for the cache with other products.
@@ -184,11 +195,12 @@ static std::optional<Kernels> findKernels(Call &call, const Cache &cache,
       }
       found[prefill]->parts = parts[prefill];
     }
-    std::optional<Kernel> tiles = findTileKernel(call, cache, scales, false);
-    return Kernels{*found[0], tiles ? *tiles : *found[1],
-                   findTileKernel(call, cache, scales, true),
-                   findTileKernel(call, cache, scales, false,
-                                  /*partBlocks=*/2)};
+    auto find = [&](Special special) {
+      return findSpecialKernel(call, cache, scales, special);
+    };
+    return Kernels{*found[0], find({}).value_or(*found[1]),
+                   find({.tiles = false, .drafts = true}),
+                   find({.drafts = true}), find({.partBlocks = 2})};
   }
   call.unsupported("there is no kernel for a cache of ",
                    dtypeName(static_cast<DType>(cache.type)), " with ",
@@ -246,7 +258,8 @@ int64_t rows::planBytes(KvContext *context, const KvTensorView *blocks,
     };
     int64_t begin = apart ? behind(*kernels.decode, 0) : 0,
             end = behind(kernels.prefill, begin);
-    for (const std::optional<Kernel> &kernel : {kernels.drafts, kernels.pairs})
+    for (const std::optional<Kernel> &kernel :
+         {kernels.drafts, kernels.draftTiles, kernels.pairs})
       if (kernel)
         end = std::max(end, behind(*kernel, begin));
     return end;

@@ -111,7 +111,8 @@ def faults(rehearsal):
     for kernel, row in (("decode_bf16_128", "bf16 1x3000+1 4/1 d128 page 16"),
                         ("tiles_bf16_64", "bf16 1x20+30 4/1 d64 page 16"),
                         ("tiles_f8p_128", "f8p 2x300+1 8/1 d128 page 16"),
-                        ("drafts_f8s_128", "f8s 1x150+5 4/1 d128 page 16")):
+                        ("drafts_f8s_128", "f8s 1x150+5 4/1 d128 page 16"),
+                        ("draft_tiles_f8s_128", "f8s 1x150+9 4/1 d128 page 16")):
         _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "long",
                                    KV_FAKE_CUDA_FAULT=f"page:kv_attention_{kernel}")
         expect(row in failures(records), f"a wrong page gives red rows {failures(records)}")

@@ -41,7 +41,7 @@ VALUES = {192: 128, 320: 256, 576: 512}
 
 
 def shape_of(kernel):
-    found = re.match(r"kv_(attention|latent)_(\w+?)_(\w+?)_(\d+)$", kernel)
+    found = re.match(r"kv_(attention|latent)_(\w+)_([a-z0-9]+)_(\d+)$", kernel)
     dim = int(found.group(4))
     if found.group(1) == "latent":
         return Shape(64, 4 if found.group(2) == "decode" else 8, 64 * 2 * dim, VALUES[dim],

@@ -82,8 +82,9 @@ class Multiprocessor:
         self.pipe_free = collections.defaultdict(int)
         self.arrived = collections.Counter()
         # Warpgroups' turns: arrivals, and warps that wait for the next one.
-        self.turns, self.turn_waits = collections.Counter({0: first_turn}), collections.Counter()
-        # Warpgroups that multiply; each passes its turn to the next.
+        self.turns = collections.Counter({(block, 0): first_turn for block in range(blocks)})
+        self.turn_waits = collections.Counter()
+        # Warpgroups of a block that multiply; each passes its turn to the next.
         self.groups = max(2, sum(any(i.operation in GROUP_PRODUCTS for i in way) for way in ways) // 4)
         self.met = collections.Counter()  # warps of a warpgroup that wait for the rest of it
         self.waiting = collections.Counter()  # why nothing was issued, by reason
@@ -213,7 +214,7 @@ class Multiprocessor:
 
     def _take_turn(self, warp, instruction, now):
         """A warpgroup waits until the one before it has arrived, all warps of both."""
-        group = warp.group
+        group = warp.block, warp.group
         if instruction.text.rstrip(" ;").endswith(" 0x80"):  # of one warpgroup
             warp.waits_for_block = True
             self.met[group] += 1
@@ -222,7 +223,7 @@ class Multiprocessor:
                 self._wake(group, now)
             return
         if instruction.name.startswith("BAR.ARV"):
-            return self._pass_turn((group + 1) % self.groups, now)
+            return self._pass_turn((warp.block, (warp.group + 1) % self.groups), now)
         warp.waits_for_block = True
         self.turn_waits[group] += 1
         self._give_turn(group, now)
@@ -239,7 +240,7 @@ class Multiprocessor:
 
     def _wake(self, group, now):
         for other in self.warps:
-            if other.group == group and other.waits_for_block:
+            if (other.block, other.group) == group and other.waits_for_block:
                 other.waits_for_block = False
                 other.ready = max(other.ready, now + 16)
 

@@ -33,8 +33,10 @@ PROMPTS = (("bf16", 128, 4096), ("bf16", 128, 8192), ("bf16", 128, 16384), ("bf1
            ("f8", 192, 8192), ("f8", 256, 8192), ("f8s", 128, 8192), ("f8g", 128, 8192),
            ("f8p", 64, 8192), ("f8p", 128, 4096), ("f8p", 128, 8192), ("f8p", 128, 16384))
 # By the kernels that copy tiles, of at most 64 rows a sequence: keys that are cached, new tokens, query
-# heads of a KV head. Products of 8 bits have no other kernel for decoding.
-FEW = (("bf16", 8128, 16, 4), ("f8p", 8191, 1, 8))
+# heads of a KV head; the kernel, and its blocks on an SM. Products of 8 bits have no other kernel for
+# decoding.
+FEW = (("bf16", 8128, 16, 4, "tiles", 1), ("f8", 8128, 16, 4, "draft_tiles", 2),
+       ("f8p", 8191, 1, 8, "tiles", 1))
 # Sequences, keys that are cached, new tokens; of a chunk, rows see half of it on average.
 LATENT_TILES = ((64, 4095, 1), (128, 4095, 1), (64, 32767, 1), (1, 8192, 1024))
 LATENT_HEADS = 128
@@ -57,13 +59,13 @@ class Images:
                                               self.path(apart) if apart else None)
         return self.models[kernel]
 
-    def leaf(self, kernel, few=False):
-        """(shape, cycles of a leaf) of a kernel that copies tiles. `few`: its second warpgroup has
-        no rows."""
+    def leaf(self, kernel, blocks=1, few=False):
+        """(shape, cycles of a leaf of each block) of a kernel that copies tiles. `few`: its second
+        warpgroup has no rows."""
         if (kernel, few) not in self.models:
             listing = Listing(self.path(kernel))
-            self.models[kernel, few] = (shape_of(kernel),
-                                        predict(listing, kernel, self.machine, 1, few=few).cycles)
+            self.models[kernel, few] = (
+                shape_of(kernel), predict(listing, kernel, self.machine, blocks, few=few).cycles)
         return self.models[kernel, few]
 
 
@@ -93,10 +95,10 @@ def decodes(images):
 
 def few(images):
     sequences, keys, heads = steps.FEW
-    for kind, cached, added, group in FEW:
-        kernel = f"kv_attention_tiles_{kind}_128"
-        shape, cycles = images.leaf(kernel, few=True)
-        time, read = steps.predict_few(cycles, shape, images.machine)
+    for kind, cached, added, group, tiles, blocks in FEW:
+        kernel = f"kv_attention_{tiles}_{kind}_128"
+        shape, cycles = images.leaf(kernel, blocks, few=blocks == 1)
+        time, read = steps.predict_few(cycles, shape, images.machine, blocks)
         assert 0 <= keys - cached - added < shape.keys and added * group <= steps.FEW_ROWS
         yield row(f"{kind} {sequences}x{cached}+{added} {group * heads}/{heads} d128 page 16", kernel,
                   time, f"{read / time:.2f} of the read ceiling")

@@ -139,10 +139,11 @@ FEW = (64, 8192, 8)  # sequences of up to FEW_ROWS rows each, keys, KV heads
 FEW_ROWS = 64
 
 
-def predict_few(cycles, shape, machine):
-    """Microseconds of FEW where a leaf takes so many cycles, and those of reading the cache."""
+def predict_few(cycles, shape, machine, blocks=1):
+    """Microseconds of FEW where a leaf of each of an SM's blocks takes so many cycles, and those of
+    reading the cache."""
     sequences, keys, heads = FEW
-    parts, _ = parts_of(sequences, keys, heads, machine.sms, shape.keys)
+    parts, _ = parts_of(sequences, keys, heads, machine.sms * blocks, shape.keys)
     read = sum(parts) * shape.bytes / (machine.terabytes * 1e6)
     return LAUNCH + max(machine.microseconds(max(parts) * cycles), read), read
 
@@ -165,6 +166,15 @@ def print_prompts(image, machine):
         print(f"at most {FEW_ROWS} rows a sequence: {few:.0f} cycles a leaf; {FEW[0]} x {FEW[1]} keys, "
               f"{FEW[2]} KV heads: {times[1][0]:.0f} us predicted, {times[0][0]:.0f} if all warpgroups "
               f"multiplied, {times[1][1]:.0f} to read the cache")
+
+
+def print_few(image, machine, blocks):
+    kernel = image.name.split(".")[0]
+    cycles = predict(Listing(image), kernel, machine, blocks).cycles
+    time, read = predict_few(cycles, shape_of(kernel), machine, blocks)
+    print(f"PREDICTED, {machine.sms} SMs at {machine.gigahertz} GHz: {cycles / blocks:.0f} cycles a leaf; "
+          f"{FEW[0]} x {FEW[1]} keys, {FEW[2]} KV heads, at most {FEW_ROWS} rows a sequence: "
+          f"{time:.0f} us predicted, {read:.0f} to read the cache")
 
 
 # Decoding over latent rows by tile copies: sequences, keys, tokens and query heads of each.
@@ -212,6 +222,9 @@ def main():
     machine = Machine(terabytes=arguments.terabytes, gigahertz=arguments.gigahertz)
     if arguments.image.name.startswith(("kv_latent_tiles", "kv_latent_pairs")):
         print_latent(arguments.image, machine)
+        return
+    if "draft_tiles" in arguments.image.name:
+        print_few(arguments.image, machine, arguments.blocks)
         return
     if "tiles" in arguments.image.name:
         print_prompts(arguments.image, machine)

@@ -463,6 +463,52 @@ TEST_F(AttentionRows, Drafts) {
       {.sequences = {{300, 3}, {17, 2}}, .group = 8, .knownLengths = false}));
 }
 
+// And those of up to 64 rows, of 8 bits, where tile copies bring the pages: the
+// one kernel that encodes tensor maps on a GPU without the prompt's.
+TEST_F(AttentionRows, DraftTiles) {
+  auto without = [](std::string_view kind) {
+    std::vector<KernelImage> images = allImages();
+    std::erase_if(images, [&](const KernelImage &image) {
+      return image.name.find(kind) != std::string::npos;
+    });
+    return images;
+  };
+  Gpu some(0, false, nullptr, without("_attention_tiles_")),
+      other(0, false, nullptr, without("_draft_tiles_"));
+  auto isTaken = [&](const Case &c) {
+    auto [maps, others] = tensorMaps(c, some, other);
+    EXPECT_EQ(others, 2);
+    return maps == 2;
+  };
+  Case few{.sequences = {{300, 8}, {17, 5}, {0, 1}},
+           .heads = 2,
+           .group = 8,
+           .type = DType::F8E4M3FN};
+  for (int dim : {64, 128})
+    for (int group : {0, dim, 32}) {
+      few.dim = dim;
+      few.scaleGroup = group;
+      EXPECT_TRUE(isTaken(few)) << dim << ", " << group;
+    }
+  few.sequences[0].added = 9;
+  EXPECT_FALSE(isTaken(few));
+  few.sequences = {{300, 1}, {40, 1}}; // of a model with one KV head
+  few.heads = 1;
+  few.group = 48;
+  few.layout = CacheLayout::HND;
+  EXPECT_TRUE(isTaken(few));
+  // By the rows of the step, where nobody knows more.
+  few.knownLengths = false;
+  EXPECT_FALSE(isTaken(few));
+  few.sequences.pop_back();
+  EXPECT_TRUE(isTaken(few));
+  EXPECT_TRUE(isTaken(
+      {.sequences = {{300, 8}}, .group = 8, .type = DType::F8E5M2, .dim = 64}));
+  EXPECT_FALSE(isTaken({.sequences = {{300, 8}}, .group = 8}));
+  few.page = 12;
+  EXPECT_EQ(tensorMaps(few, some, other), std::pair(int64_t(0), int64_t(0)));
+}
+
 // As kv-select-kernel writes it: rows of queries over keys that others stored,
 // counted on the device, of which nobody knows how many there are. The cache of
 // a case is what is attended over: its tokens, and `added` rows of queries.

@@ -64,11 +64,15 @@ inline std::vector<StepShape> forEveryKernel(std::vector<StepShape> shapes,
     addStep(kernel, kernel.prefill && !beside ? prefill : decode, tiles,
             kernel.vDim ? (beside ? 32 : 16) : 0);
   };
-  // Where a model checks a few drafts of each sequence.
-  StepShape drafted =
-      uniform(int(decode.sequences.size()), decode.sequences[0].cached,
-              DecodeRows / decode.group + 1);
-  drafted.heads = decode.heads;
+  // Where a model checks a few drafts of each sequence: more rows than half of
+  // a tile.
+  auto addDrafted = [&](const AttentionKernel &kernel) {
+    StepShape drafted =
+        uniform(int(decode.sequences.size()), decode.sequences[0].cached,
+                kernel.rows / 2 / decode.group + 1);
+    drafted.heads = decode.heads;
+    addStep(kernel, drafted);
+  };
   for (const AttentionKernel &kernel : AttentionKernels) {
     const AttentionKernel *tiles = tileKernelOf(kernel);
     const AttentionKernel *pairs = tileKernelOf(kernel, 2);
@@ -77,8 +81,9 @@ inline std::vector<StepShape> forEveryKernel(std::vector<StepShape> shapes,
     // Where there are pairs, it has steps of a few rows.
     if (tiles)
       add(*tiles, true, /*beside=*/pairs != nullptr);
-    if (const AttentionKernel *drafts = draftKernelOf(kernel))
-      addStep(*drafts, drafted);
+    for (bool copied : {false, true})
+      if (const AttentionKernel *drafts = draftKernelOf(kernel, copied))
+        addDrafted(*drafts);
     add(kernel, !tiles);
   }
   for (const AttentionKernel &kernel : TileKernels)
@@ -138,7 +143,8 @@ inline std::vector<StepShape> stepShapes(bool small, bool everyKernel = true,
   }
   StepShape b64 = uniform(64, 8191, 1), long1 = uniform(1, 32767, 1),
             mid = uniform(16, 4095, 1), prompt = uniform(1, 0, 8192);
-  // Of 64 rows a sequence: the second warpgroup of tiles has none.
+  // Of 64 rows a sequence: the second warpgroup of tiles has none, or there is
+  // none.
   StepShape few = uniform(64, 8128, 16);
   std::vector<StepShape> shapes{long1,
                                 group8(long1),
@@ -169,6 +175,7 @@ inline std::vector<StepShape> stepShapes(bool small, bool everyKernel = true,
                                 group8(mixedShape(64, 2047)),
                                 type("f8p")(mixedShape(32, 4095)),
                                 few,
+                                type("f8")(few),
                                 type("f8")(dim(256)(few)),
                                 type("f8s")(b64),
                                 type("i8s")(b64),

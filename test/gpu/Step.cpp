@@ -70,14 +70,15 @@ static const AttentionKernel *specialOf(const AttentionKernel &plain, Is is) {
 const AttentionKernel *
 kv::cuda::test::tileKernelOf(const AttentionKernel &plain, int partBlocks) {
   return specialOf(plain, [&](const AttentionKernel &kernel) {
-    return kernel.tiles && kernel.partBlocks == partBlocks;
+    return kernel.tiles && !kernel.drafts && kernel.partBlocks == partBlocks;
   });
 }
 
 const AttentionKernel *
-kv::cuda::test::draftKernelOf(const AttentionKernel &plain) {
-  return specialOf(plain,
-                   [](const AttentionKernel &kernel) { return kernel.drafts; });
+kv::cuda::test::draftKernelOf(const AttentionKernel &plain, bool tiles) {
+  return specialOf(plain, [&](const AttentionKernel &kernel) {
+    return kernel.drafts && kernel.tiles == tiles;
+  });
 }
 
 std::vector<const AttentionKernel *> StepShape::kernels() const {
@@ -100,9 +101,11 @@ std::vector<const AttentionKernel *> StepShape::kernels() const {
     if (other && takesPairs(*other, tokens() * group, sequences.size()))
       if (const AttentionKernel *pairs = tileKernelOf(kernel, 2))
         other = pairs;
-    if (const AttentionKernel *drafts = tiles ? draftKernelOf(kernel) : nullptr;
-        drafts && longestRows() <= drafts->rows)
-      other = drafts;
+    for (bool copied : {true, false}) // the latter has the fewer rows
+      if (const AttentionKernel *drafts =
+              tiles ? draftKernelOf(kernel, copied) : nullptr;
+          drafts && longestRows() <= drafts->rows)
+        other = drafts;
     all.push_back(other ? other : &kernel);
   }
   return all;

@@ -22,8 +22,9 @@ struct Lengths {
 /// instead of `plain` where this device has it; null: there is none.
 const AttentionKernel *tileKernelOf(const AttentionKernel &plain,
                                     int partBlocks = 1);
-/// The one that is launched instead of both in steps of drafts; or null.
-const AttentionKernel *draftKernelOf(const AttentionKernel &plain);
+/// The one that is launched instead of both in steps of drafts, with tile
+/// copies or without; or null.
+const AttentionKernel *draftKernelOf(const AttentionKernel &plain, bool tiles);
 
 /// Sequences of a step, and how their cache lies. Causal.
 struct StepShape {

@@ -502,13 +502,14 @@ inline const AttentionKernel &kernelFor(std::string_view type, int headDim,
   std::abort();
 }
 
-/// A chip's prefill kernel that copies tiles.
+/// A chip's prefill kernel that copies tiles: of prompts, or of drafts.
 inline const AttentionKernel &tileKernelFor(std::string_view type, int headDim,
                                             bool latent = false,
-                                            std::string_view chip = "sm_90a") {
+                                            std::string_view chip = "sm_90a",
+                                            bool drafts = false) {
   for (const AttentionKernel &kernel : TileKernels)
-    if (kernel.tiles && kernel.type == type && kernel.headDim == headDim &&
-        (kernel.vDim != 0) == latent &&
+    if (kernel.tiles && kernel.drafts == drafts && kernel.type == type &&
+        kernel.headDim == headDim && (kernel.vDim != 0) == latent &&
         kernels::onlyChipOf(kernel.name) == chip)
       return kernel;
   std::abort();

@@ -24,10 +24,14 @@ AttentionCase fewRows() {
 }
 
 /// The kernels with mistakes: of 16 bits, in parts, of 8 bits without scales,
-/// with one and with several a row, and in parts for one warpgroup.
+/// with one and with several a row, in parts for one warpgroup, and of drafts.
 template <class CacheT, int Dim, Scales S> struct Of {
   using Config = TileConfig<Bf16, CacheT, Dim, S>;
   using Fixture = AttentionFixture<Bf16, CacheT>;
+};
+template <class CacheT, int Dim, Scales S>
+struct OfDrafts : Of<CacheT, Dim, S> {
+  using Config = DraftTileConfig<Bf16, CacheT, S, Dim>;
 };
 using Plain = Of<Bf16, 64, Scales::None>;
 using Parts = Of<Bf16, 192, Scales::None>;
@@ -35,6 +39,7 @@ using Eight = Of<F8E4M3, 128, Scales::None>;
 using Scaled = Of<F8E4M3, 64, Scales::Row>;
 using Groups = Of<F8E4M3, 64, Scales::Groups>;
 using Wide = Of<F8E4M3, 256, Scales::Row>;
+using Drafts = OfDrafts<F8E4M3, 128, Scales::Row>;
 
 template <class T> const AttentionKernel &kernel() {
   using C = typename T::Config;
@@ -42,7 +47,7 @@ template <class T> const AttentionKernel &kernel() {
                        : C::Shares ? "f8g"
                        : C::Scaled ? "f8s"
                                    : "f8",
-                       C::HeadDim);
+                       C::HeadDim, /*latent=*/false, "sm_90a", DraftRows<C>);
 }
 
 template <Fault F, class T = Plain>
@@ -67,6 +72,7 @@ TEST(TileFault, None) {
   expectGood<Scaled>();
   expectGood<Groups>();
   expectGood<Wide>();
+  expectGood<Drafts>();
 }
 TEST(TileFault, RowsOfOneTileMore) {
   AttentionCase c = ordinary();
@@ -93,6 +99,7 @@ TEST(TileFault, MissingPathsBarrier) {
 }
 TEST(TileFault, MissingEmptyWaitOfWideners) {
   expectSeen<Fault::MissingEmptyWait, Eight>("shared memory");
+  expectSeen<Fault::MissingEmptyWait, Drafts>("shared memory");
 }
 TEST(TileFault, MissingSlabWait) {
   expectSeen<Fault::MissingSlabWait, Eight>("shared memory");
@@ -112,11 +119,13 @@ TEST(TileFault, NoTailFillOfWideners) {
 TEST(TileFault, OneScaleBuffer) {
   expectSeen<Fault::OneScaleBuffer, Scaled>("shared memory");
 }
-TEST(TileFault, OneScaleBufferOfWide) {
+TEST(TileFault, OneScaleBufferOfOneWarpgroup) {
   expectSeen<Fault::OneScaleBuffer, Wide>("shared memory");
+  expectSeen<Fault::OneScaleBuffer, Drafts>("shared memory");
 }
 TEST(TileFault, MissingScalesBarrier) {
   expectSeen<Fault::MissingScalesBarrier, Wide>("race");
+  expectSeen<Fault::MissingScalesBarrier, Drafts>("race");
 }
 TEST(TileFault, ScalesByLeaf) {
   expectSeen<Fault::ScalesByLeaf, Scaled>("shared memory");

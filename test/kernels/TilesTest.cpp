@@ -105,6 +105,7 @@ TEST_F(AttentionTiles, EveryScaleOfACacheHasOne) {
                                 [&](const AttentionKernel &one) {
                                   return one.type == kernel.type &&
                                          one.drafts == some.drafts &&
+                                         one.tiles == some.tiles &&
                                          one.headDim == some.headDim &&
                                          one.vDim == some.vDim &&
                                          one.rows == some.rows &&
@@ -248,9 +249,10 @@ TEST_F(AttentionTiles, DecodeGivesTheirLastRows) {
     }
 }
 
-// What they are for: two to four new tokens of eight query heads, as trees too,
-// of as many parts as steps of long sequences have. A row has the bits that the
-// decode kernel gives its token alone.
+// What they are for: two to four new tokens of eight query heads, or, by tile
+// copies, up to eight, as trees too, of as many parts as steps of long
+// sequences have. A row has the bits that the decode kernel gives its token
+// alone.
 TEST_F(AttentionTiles, Drafts) {
   if (!canRun("kv_attention_drafts_bf16_64"))
     GTEST_SKIP() << OtherChips;
@@ -262,9 +264,11 @@ TEST_F(AttentionTiles, Drafts) {
     c.heads = 1;
     c.group = 8;
     c.trees = i % 2;
-    c.sequences = {{i % 3 ? 380 : 2300, 4}, {130, 3}, {61, 4}, {0, 2}};
+    const int most = kernel.rows / 8;
+    c.sequences = {
+        {i % 3 ? 380 : 2300, most}, {130, most - 1}, {61, most}, {0, 2}};
     c.parts = 1 + i % 5 * 5;
-    c.pageSize = i % 3 ? 16 : 12;
+    c.pageSize = i % 3 ? 16 : kernel.tiles ? 24 : 12;
     c.machine.schedule = Schedule(i % 3);
     c.machine.seed = i++;
     Results drafts = run(kernel, c);
@@ -277,7 +281,8 @@ TEST_F(AttentionTiles, Drafts) {
       s = {s.cached + s.added - 1, 1};
     c.parts = 3;
     Results last = run(kernelFor(kernel.type, kernel.headDim, false), c);
-    int64_t width = c.heads * c.group * kernel.headDim, rows[] = {3, 6, 10, 12};
+    int64_t width = c.heads * c.group * kernel.headDim,
+            rows[] = {most - 1, 2 * most - 2, 3 * most - 2, 3 * most};
     for (int sequence = 0; sequence < 4; ++sequence)
       EXPECT_EQ(0,
                 std::memcmp(&drafts.out[rows[sequence] * width],

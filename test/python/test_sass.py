@@ -142,6 +142,8 @@ def test_shapes_by_the_kernels_names():
     decode, prefill = shape_of("kv_latent_decode_bf16_576"), shape_of("kv_latent_prefill_f16_192")
     assert (decode.keys, decode.warps, decode.bytes, decode.value) == (64, 4, 73728, 512)
     assert (prefill.keys, prefill.warps, prefill.bytes, prefill.value) == (64, 8, 24576, 128)
+    drafts = shape_of("kv_attention_draft_tiles_f8s_128")
+    assert (drafts.keys, drafts.warps, drafts.bytes, drafts.value) == (128, 4, 32768, 128)
 
 
 @pytest.fixture
@@ -221,6 +223,15 @@ def test_warpgroups_multiply_in_turn(listed):
     # Two warpgroups of 64 cycles each: the tensor cores never wait for both.
     assert sm.tensor_busy == 2 * 64 * leaves
     assert 128 * leaves <= total < 150 * leaves
+
+
+def test_blocks_have_barriers_of_their_own(listed):
+    meet = (("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT, gsb0",),
+            ("BAR.SYNC.DEFER_BLOCKING R3, 0x80", 5))
+    work = (("MOV R1, R2", 15),) * 20
+    late, early = listed(*work, *meet).instructions, listed(*meet, *work).instructions
+    # Were they one, the early ones of four blocks would be enough for three barriers.
+    assert cycles.Multiprocessor(cycles.Machine(), [late, early, early, early], 4).run(1) >= 2 * 20 * 15
 
 
 def test_warpgroups_share_leaves(listed):

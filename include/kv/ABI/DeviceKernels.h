@@ -126,6 +126,13 @@ inline constexpr TileKernel TileKernels[] = {
    Scales::scales,                                                             \
    dim,                                                                        \
    0},
+#define KV_DRAFT_TILE_KERNEL(name, query, cache, scales, dim, ...)             \
+  {"kv_attention_draft_tiles_" #name "_" #dim,                                 \
+   "sm_90a",                                                                   \
+   KV_DTYPE_##cache,                                                           \
+   Scales::scales,                                                             \
+   dim,                                                                        \
+   0},
 #define KV_TENSOR_KERNEL(name, query, cache, dim, ...)                         \
   {"kv_attention_tensor_" #name "_" #dim,                                      \
    "sm_100a",                                                                  \

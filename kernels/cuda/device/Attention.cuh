@@ -60,16 +60,22 @@ template <class C, int BlocksV> struct BuiltFor120 {
 #define KV_BYTE_KERNEL(kind, type, query, cache, dim, registers, blocks)       \
   KV_BUILT(kv_attention_##kind##_##type##_##dim,                               \
            BuiltFor120<KV_BYTE_CONFIG(kind, query, cache, dim), blocks>)
-#define KV_TILES(name, ...)                                                    \
-  extern "C" __global__ void __launch_bounds__(__VA_ARGS__::LaunchThreads, 1)  \
+#define KV_TILES_BY(blocks, name, ...)                                         \
+  extern "C" __global__ void __launch_bounds__(__VA_ARGS__::LaunchThreads,     \
+                                               blocks)                         \
       name(const __grid_constant__ TileParams params) {                        \
     GpuBlock block;                                                            \
     beginKernel(block);                                                        \
     runTiles<__VA_ARGS__>(block, params);                                      \
   }
+#define KV_TILES(name, ...) KV_TILES_BY(1, name, __VA_ARGS__)
 #define KV_TILE_KERNEL(type, query, cache, scales, dim, registers)             \
   KV_TILES(kv_attention_tiles_##type##_##dim,                                  \
            KV_TILE_CONFIG(query, cache, scales, dim))
+#define KV_DRAFT_TILE_KERNEL(type, query, cache, scales, dim, registers,       \
+                             blocks)                                           \
+  KV_TILES_BY(blocks, kv_attention_draft_tiles_##type##_##dim,                 \
+              KV_DRAFT_TILE_CONFIG(query, cache, scales, dim))
 #define KV_BYTE_TILE_KERNEL(type, query, cache, dim, registers)                \
   KV_TILES(kv_attention_tiles_##type##_##dim, KV_BYTE_TILE_CONFIG(query, dim))
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, registers)        \

@@ -25,6 +25,10 @@ void kv::cuda::runTileTwin(Machine &machine, const AttentionKernel &kernel,
 #define KV_TILE_KERNEL(type, query, cache, scales, dim, ...)                   \
   if (kernel.name == "kv_attention_tiles_" #type "_" #dim)                     \
     run<KV_TILE_CONFIG(query, cache, scales, dim)>(machine, blocks, aligned);
+#define KV_DRAFT_TILE_KERNEL(type, query, cache, scales, dim, ...)             \
+  if (kernel.name == "kv_attention_draft_tiles_" #type "_" #dim)               \
+    run<KV_DRAFT_TILE_CONFIG(query, cache, scales, dim)>(machine, blocks,      \
+                                                         aligned);
 #define KV_LATENT_TILE_KERNEL(type, query, cache, dim, vDim, ...)              \
   if (kernel.name == "kv_latent_tiles_" #type "_" #dim)                        \
     run<KV_LATENT_TILE_CONFIG(query, dim, vDim)>(machine, blocks, aligned);

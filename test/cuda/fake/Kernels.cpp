@@ -103,6 +103,9 @@ int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
 #define KV_DRAFT_KERNEL(type, query, cache, scales, dim, budget, ...)          \
   if (function.kernel.name == "kv_attention_drafts_" #type "_" #dim)           \
     registers = (budget + 7) / 8 * 8;
+#define KV_DRAFT_TILE_KERNEL(type, query, cache, scales, dim, budget, ...)     \
+  if (function.kernel.name == "kv_attention_draft_tiles_" #type "_" #dim)      \
+    registers = (budget + 7) / 8 * 8;
 #define KV_BYTE_KERNEL(kind, type, query, cache, dim, budget, ...)             \
   if (function.kernel.name == "kv_attention_" #kind "_" #type "_" #dim)        \
     registers = (budget + 7) / 8 * 8;
