@@ -132,7 +132,9 @@ inline constexpr TileKernel TileKernels[] = {
    KV_DTYPE_##cache,                                                           \
    Scales::None,                                                               \
    dim,                                                                        \
-   0},
+   0,                                                                          \
+   KV_DTYPE_##cache != KV_DTYPE_##query,                                       \
+   KV_DTYPE_##cache != KV_DTYPE_##query ? 8 : 1},
 #define KV_BYTE_KERNEL(kind, name, query, cache, dim, ...)                     \
   {"kv_attention_" #kind "_" #name "_" #dim,                                   \
    "sm_120",                                                                   \
