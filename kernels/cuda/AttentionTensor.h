@@ -183,14 +183,9 @@ template <Fault F> KV_BODY int liveTiles(int64_t rows) {
   return rows > TensorLanes + More ? 2 : 1;
 }
 
-/// The place of the n-th scores in tensor memory, and the parity of its phase.
-template <class C, Fault F> struct ScorePlace {
-  static constexpr int Places = F == Fault::ScoresTooEarly ? 2 : C::ScorePlaces;
-  int place, parity;
-  KV_BODY explicit ScorePlace(uint32_t n)
-      : place(int(n % Places)), parity(int(n / Places & 1)) {}
-  KV_BODY int column() const { return place * C::ScoreColumns; }
-};
+/// Places of scores that are used.
+template <class C, Fault F>
+constexpr int ScorePlaces = F == Fault::ScoresTooEarly ? 2 : C::ScorePlaces;
 
 /// The configuration of a row KV_TENSOR_KERNEL.
 #define KV_TENSOR_CONFIG(query, cache, dim)                                    \

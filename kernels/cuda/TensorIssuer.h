@@ -83,7 +83,7 @@ private:
   }
 
   static KV_BODY int placeBehind(int place) {
-    return place == ScorePlace<C, F>::Places - 1 ? 0 : place + 1;
+    return place == ScorePlaces<C, F> - 1 ? 0 : place + 1;
   }
   KV_BODY TensorDescriptor operandAt(int offset) const {
     return encodeTensor({b.sharedAddress(offset), C::SlabBytes, AtomBytes});

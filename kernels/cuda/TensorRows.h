@@ -28,7 +28,8 @@ class TensorRows : AttentionBody<B, C, F> {
   using Base::b, Base::p, Base::liveRows, Base::scaleFirst, Base::toLog2;
 
 public:
-  KV_BODY TensorRows(B &b, const TileParams &p) : Base(b, p) {}
+  KV_BODY TensorRows(B &b, const TileParams &p)
+      : Base(b, p), scorePlace(tile()) {}
 
   KV_BODY void run() {
     forEachWork(b, p, [&](Work &work, const kv::plan::Tile &tile) {
@@ -37,7 +38,7 @@ public:
   }
 
 private:
-  using Place = ScorePlace<C, F>;
+  static constexpr int Places = ScorePlaces<C, F>;
 
   /// So many columns are loaded at once, as often for a row of scores.
   static constexpr int Piece = C::Piece, Pieces = C::ScoreColumns / Piece;
@@ -108,7 +109,7 @@ private:
     if (any && b.uniform(tile()) < liveTiles<F>(liveRows)) {
       runLeaves(work);
     } else { // or nobody multiplies this tile, which has no rows
-      scoresBefore += any ? uint32_t(work.leafEnd - work.leafBegin) : 0;
+      moveScores(any ? work.leafEnd - work.leafBegin : 0);
       clear();
       total = Softmax();
     }
@@ -229,17 +230,18 @@ private:
     else
       return toLog2;
   }
-  /// Where this tile's next scores are.
-  KV_BODY Place scorePlace() const {
-    return Place(scoresBefore + uint32_t(tile()));
+  /// This tile's next scores lie so many places further on.
+  KV_BODY void moveScores(int places) {
+    const int at = scorePlace + places;
+    scorePhase ^= at / Places & 1;
+    scorePlace = at % Places;
   }
 
   KV_BODY void weighLeaf(int leaf) {
-    const Place place = scorePlace();
-    b.awaitPhase(b.barrier(C::scored(place.place)), place.parity);
+    b.awaitPhase(b.barrier(C::scored(scorePlace)), scorePhase);
     if constexpr (F != Fault::MissingScoresFence)
       b.fenceAfter();
-    const TensorAddress scores = own().behind(place.column());
+    const TensorAddress scores = own().behind(scorePlace * C::ScoreColumns);
     const int first = leaf * C::Leaf;
     if (b.anyLane(settles(first)))
       settleScores(scores, first);
@@ -279,8 +281,9 @@ private:
       if ((i + 1) % (Pieces / C::WeightParts) == 0)
         announceWeights((i + 1) / (Pieces / C::WeightParts) - 1);
       // Else all powers come before the first part is passed on, and find no
-      // registers.
-      divide(p.layer);
+      // registers. A compiler asks once of a number; another one divides where
+      // products take most of the time and should not wait for more powers.
+      divide(C::Slices > 1 && i == 1 ? p.tableColumns : int(p.layer));
     }
   }
 
@@ -329,7 +332,7 @@ private:
     for (int slice = 0; slice < C::Slices; ++slice)
       foldSlice(slice);
     parity ^= 1;
-    scoresBefore += uint32_t(liveTiles<F>(liveRows));
+    moveScores(liveTiles<F>(liveRows));
   }
 
   KV_BODY void foldSlice(int slice) {
@@ -345,7 +348,8 @@ private:
       const bool sums = slice == 0 && first == 0;
       float sum[1], pieces[Columns / Piece][Piece];
       if (sums)
-        b.loadTensor(sum, memory.behind(scorePlace().column() + C::Sums));
+        b.loadTensor(sum,
+                     memory.behind(scorePlace * C::ScoreColumns + C::Sums));
       KV_UNROLL
       for (int i = 0; i < Columns / Piece; ++i)
         b.loadTensor(pieces[i], values.behind(first + i * Piece));
@@ -446,13 +450,13 @@ private:
     }
   }
 
-  uint32_t scoresBefore = 0; // the number of the first tile's next scores
-  int parity = 0;            // of this tile's next values
-  float ownFactor = 0;       // of products of 8 bits
-  float unroundedSum = 0;    // with a fault only
-  Sight ownSight;            // unless it is kept
-  Softmax state, total;      // of the group and, at the end, of all
-  kv::plan::Weights weights; // by which the leaf folds into the group
+  int scorePlace, scorePhase = 0; // of this tile's next scores
+  int parity = 0;                 // of this tile's next values
+  float ownFactor = 0;            // of products of 8 bits
+  float unroundedSum = 0;         // with a fault only
+  Sight ownSight;                 // unless it is kept
+  Softmax state, total;           // of the group and, at the end, of all
+  kv::plan::Weights weights;      // by which the leaf folds into the group
   float group[C::HeadDim];
 };
 
