@@ -45,7 +45,7 @@ TEST(ByteTensorFault, None) {
 
 // Queries.
 TEST(ByteTensorFault, MissingQueriesBarrier) {
-  expectSeen<Fault::MissingQueriesBarrier>("race");
+  expectSeen<Fault::MissingQueriesBarrier>("shared memory");
 }
 TEST(ByteTensorFault, MissingQueriesFence) {
   expectSeen<Fault::MissingQueriesFence>("fenceAsync");

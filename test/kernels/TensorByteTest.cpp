@@ -198,7 +198,6 @@ TEST(TensorBytes, Instructions) {
 
 TEST(TensorBytes, OtherElements) {
   EXPECT_FALSE((isRight<Major::Other, true, Wrong::OtherKind>()));
-  EXPECT_FALSE((isRight<Major::Other, true, Wrong::OtherMajor>()));
   EXPECT_FALSE((isRight<Major::Other, false, Wrong::HalfSteps>()));
   EXPECT_FALSE((isRight<Major::K, true, Wrong::HalfSteps>()));
   EXPECT_FALSE((isRight<Major::Other, true, Wrong::OneAtomShort>()));
@@ -207,6 +206,7 @@ TEST(TensorBytes, OtherElements) {
 
 TEST(TensorBytes, Mistakes) {
   expectWrong<true, Wrong::OtherFormat>("where its kind is f8f6f4 of e4m3");
+  expectWrong<true, Wrong::OtherMajor>("reads what nobody wrote");
   expectWrong<true, Wrong::MissingFenceBefore>(
       "not awaited and passed on by fenceBefore(), behind a store");
   expectWrong<false, Wrong::MissingProxyFence>("reads without fenceAsync()");
