@@ -88,7 +88,7 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   static constexpr bool Ragged = false, TotalInRegisters = false;
 
   /// Tensor memory, in columns. Weights lie where their scores were, in half of
-  /// the columns or, of 8 bits, a quarter, and around them their sums, of which
+  /// the columns or, of 8 bits, a quarter, and among these their sums, of which
   /// one column counts.
   static constexpr int ScorePlaces = 3, ScoreColumns = Leaf;
   static constexpr int Sums = 48, SumColumns = 16;
@@ -104,7 +104,7 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   }
   /// A leaf's values come in slices, of a slab each, which take places in turn
   /// and are folded while the next one is multiplied. Of 8 bits there is one
-  /// place: an operand whose neighbours are elements has whole slabs. Of
+  /// place: an operand with neighbours along its columns has whole slabs. Of
   /// the columns of a slice so many are a head's.
   static constexpr int SliceColumns = SlabColumns, Slices = Slabs;
   static constexpr int SliceValues = kv::plan::lesser(HeadDim, SliceColumns);

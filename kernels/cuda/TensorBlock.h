@@ -52,34 +52,33 @@
 namespace kv::cuda {
 
 template <class B>
-concept TensorBlock = RoleBlock<B> && requires(B &b, uint32_t (&words)[16],
-                                               float (&sums)[32],
-                                               float (&fragments)[8][4],
-                                               TensorAddress at,
-                                               TensorDescriptor d,
-                                               TensorInstruction instruction,
-                                               FloatPair pair) {
-  { b.elect() } -> std::same_as<bool>;
-  b.allocateTensor(0, FewestColumns);
-  b.relinquishTensor();
-  b.freeTensor(at, FewestColumns);
-  b.loadTensor(sums, at);
-  b.awaitLoads(sums);
-  b.loadTensor(fragments, at);
-  b.awaitLoads(fragments);
-  b.storeTensor(at, words);
-  b.awaitStores();
-  b.multiplyTensor(at, d, d, instruction, true);
-  b.multiplyTensor(at, at, d, instruction, true);
-  b.template multiplyTensor<TensorKind::F8F6F4>(at, d, d, instruction, true);
-  b.template multiplyTensor<TensorKind::F8F6F4>(at, at, d, instruction, true);
-  b.commitTensor(b.barrier(0));
-  { b.anyLane(true) } -> std::same_as<bool>;
-  { b.multiply(pair, pair) } -> std::same_as<FloatPair>;
-  { b.fusedMultiplyAdd(pair, pair, pair) } -> std::same_as<FloatPair>;
-  b.fenceBefore();
-  b.fenceAfter();
-};
+concept TensorBlock =
+    RoleBlock<B> &&
+    requires(B &b, uint32_t (&words)[16], uint32_t (&fewer)[8],
+             float (&sums)[32], float (&fragments)[8][4], TensorAddress at,
+             TensorDescriptor d, TensorInstruction what, FloatPair pair) {
+      { b.elect() } -> std::same_as<bool>;
+      b.allocateTensor(0, FewestColumns);
+      b.relinquishTensor();
+      b.freeTensor(at, FewestColumns);
+      b.loadTensor(sums, at);
+      b.awaitLoads(sums);
+      b.loadTensor(fragments, at);
+      b.awaitLoads(fragments);
+      b.storeTensor(at, words);
+      b.storeTensor(at, fewer);
+      b.awaitStores();
+      b.multiplyTensor(at, d, d, what, true);
+      b.multiplyTensor(at, at, d, what, true);
+      b.template multiplyTensor<TensorKind::F8F6F4>(at, d, d, what, true);
+      b.template multiplyTensor<TensorKind::F8F6F4>(at, at, d, what, true);
+      b.commitTensor(b.barrier(0));
+      { b.anyLane(true) } -> std::same_as<bool>;
+      { b.multiply(pair, pair) } -> std::same_as<FloatPair>;
+      { b.fusedMultiplyAdd(pair, pair, pair) } -> std::same_as<FloatPair>;
+      b.fenceBefore();
+      b.fenceAfter();
+    };
 
 } // namespace kv::cuda
 

@@ -314,7 +314,7 @@ inline std::string eightBitHeadDims() {
   return enumerate(words, "and");
 }
 
-/// The chips that have them: "sm_120".
+/// The chips that have them: "sm_90a, sm_100a and sm_120".
 inline std::string eightBitChips() {
   std::vector<std::string> words;
   for (const TileKernel &kernel : TileKernels)
