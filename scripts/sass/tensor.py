@@ -173,7 +173,7 @@ class TensorMultiprocessor(Multiprocessor):
         return sum(i.name.startswith(name) for i in warp.way[:place])
 
 
-def prompts(machine, dim, element, tiles, leaves):
+def prompts(machine, dim, leaves, element=2, tiles=2):
     """Of kernels with up to two tiles of 128 rows (AttentionTensor.h) and elements of so many bytes: the
     program, and a warpgroup's waits and arrivals by leaf."""
     slab = 128 // element  # columns
@@ -268,7 +268,7 @@ def predict(listing, kernel, machine, leaves=24, tiles=2):
             ring = shape.bytes // 8192, 8192, 2
         else:
             element = shape.bytes // (2 * shape.keys * shape.value)
-            program, waits, arrivals = prompts(machine, shape.value, element, tiles, count)
+            program, waits, arrivals = prompts(machine, shape.value, count, element, tiles)
             ring = 1, shape.bytes // 2, 8 if element == 1 else 5 if shape.value == 128 else 6
         warps = 4 * (2 if is_latent else tiles)
         sm = TensorMultiprocessor(machine, [way] * warps, waits, arrivals, program, *ring)
