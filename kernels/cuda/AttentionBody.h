@@ -368,7 +368,7 @@ protected:
   /// Scores times this are in units of log2.
   KV_BODY float logFactor() const {
     // Computed anew: leaves have no register for it.
-    if constexpr (ByteTiles<C>)
+    if constexpr (TileRows<C> && ByteProducts<C>)
       return scaleFirst ? kv::plan::Log2E : p.scale * kv::plan::Log2E;
     else
       return toLog2;

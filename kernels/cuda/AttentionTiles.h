@@ -195,6 +195,9 @@ struct TileConfig {
   }
 };
 
+/// Whether boxes are copied to another place than where they are multiplied.
+template <class C> constexpr bool CopiesApart = C::Copies != C::Ring;
+
 /// Whether a block has the registers and the shared memory that it needs.
 template <class C>
 constexpr bool FitsMultiprocessor =

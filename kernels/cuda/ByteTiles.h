@@ -17,7 +17,8 @@ namespace kv::cuda {
 
 /// Those with products of 8 bits by wgmma.
 template <class C>
-concept ByteTiles = TileRows<C> && ByteProducts<C>;
+concept ByteTiles =
+    TileRows<C> && ByteProducts<C> && !requires { requires C::Tensor; };
 
 /// Rows of queries of 8 bits as an operand of wgmma: one slab.
 struct ByteQueryRows {

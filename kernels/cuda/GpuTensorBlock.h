@@ -44,11 +44,11 @@ struct GpuTensorBlock : GpuBlock {
   __device__ __forceinline__ void awaitStores() const {
     ptx::tensorAwaitStores();
   }
-  template <class OperandA>
+  template <TensorKind Kind = TensorKind::F16, class OperandA>
   __device__ __forceinline__ void
   multiplyTensor(TensorAddress d, OperandA a, TensorDescriptor b,
                  TensorInstruction instruction, bool accumulates) const {
-    ptx::tensorMultiply(d, a, b, instruction, accumulates);
+    ptx::tensorMultiply<Kind>(d, a, b, instruction, accumulates);
   }
   __device__ __forceinline__ void commitTensor(SharedBarrier bar) const {
     ptx::tensorCommit(bar.address);

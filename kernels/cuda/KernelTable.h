@@ -132,7 +132,7 @@ constexpr AttentionKernel TileKernels[] = {
       "kv_attention_draft_tiles_" #type "_" #dim, #type, KV_DTYPE_##query,     \
       KV_DTYPE_##cache, Scales::scales, 0, 'p', 1, blocks),
 #define KV_TENSOR_KERNEL(type, query, cache, dim, registers)                   \
-  rowOf<KV_TENSOR_CONFIG(query, dim)>(                                         \
+  rowOf<KV_TENSOR_CONFIG(query, cache, dim)>(                                  \
       "kv_attention_tensor_" #type "_" #dim, #type, KV_DTYPE_##query,          \
       KV_DTYPE_##cache, Scales::None, 0, 'p', 1, 1),
 #define KV_BYTE_KERNEL(kind, type, query, cache, dim, registers, blocks)       \

@@ -54,8 +54,8 @@ private:
   }
   static KV_BODY constexpr TensorInstruction instruction(Major majorB,
                                                          int columns) {
-    return encode(TensorProduct{std::is_same_v<typename C::Product, F16>,
-                                majorB, columns, C::Rows});
+    return encode(TensorProduct{TensorFormat<typename C::Product>, majorB,
+                                columns, C::Rows});
   }
 
   /// The scores of the next leaf. What was in their place has been weighed: the

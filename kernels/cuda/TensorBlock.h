@@ -22,11 +22,12 @@
 //   awaitLoads(r...)            until they are there; names what was loaded
 //   storeTensor(address, r)     the other way
 //   awaitStores()               until they are there
-//   multiplyTensor(d, a, b, instruction, accumulates)
+//   multiplyTensor<kind>(d, a, b, instruction, accumulates)
 //                               by one thread: D += A B, as TensorProduct says,
 //                               without `accumulates` from zero. a is a
 //                               TensorDescriptor or the address of A in tensor
-//                               memory, b a TensorDescriptor
+//                               memory, b a TensorDescriptor; no kind: of 16
+//                               bits
 //   commitTensor(bar)           by that thread: one arrival at an mbarrier once
 //                               all its products until now are complete
 //   fenceBefore()               what this thread awaited of tensor memory comes
@@ -53,9 +54,9 @@ namespace kv::cuda {
 template <class B>
 concept TensorBlock =
     RoleBlock<B> &&
-    requires(B &b, uint32_t (&words)[16], float (&sums)[32],
-             float (&fragments)[8][4], TensorAddress at, TensorDescriptor d,
-             TensorInstruction instruction, FloatPair pair) {
+    requires(B &b, uint32_t (&words)[16], uint32_t (&fewer)[8],
+             float (&sums)[32], float (&fragments)[8][4], TensorAddress at,
+             TensorDescriptor d, TensorInstruction what, FloatPair pair) {
       { b.elect() } -> std::same_as<bool>;
       b.allocateTensor(0, FewestColumns);
       b.relinquishTensor();
@@ -65,9 +66,12 @@ concept TensorBlock =
       b.loadTensor(fragments, at);
       b.awaitLoads(fragments);
       b.storeTensor(at, words);
+      b.storeTensor(at, fewer);
       b.awaitStores();
-      b.multiplyTensor(at, d, d, instruction, true);
-      b.multiplyTensor(at, at, d, instruction, true);
+      b.multiplyTensor(at, d, d, what, true);
+      b.multiplyTensor(at, at, d, what, true);
+      b.template multiplyTensor<TensorKind::F8F6F4>(at, d, d, what, true);
+      b.template multiplyTensor<TensorKind::F8F6F4>(at, at, d, what, true);
       b.commitTensor(b.barrier(0));
       { b.anyLane(true) } -> std::same_as<bool>;
       { b.multiply(pair, pair) } -> std::same_as<FloatPair>;

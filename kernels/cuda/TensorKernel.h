@@ -18,8 +18,10 @@ template <class C, TensorBlock B> KV_BODY void initTensor(B &b) {
     b.init(b.barrier(C::landed(stage)), 1);
   }
   KV_UNROLL
+  for (int place = 0; place < C::ScorePlaces; ++place)
+    b.init(b.barrier(C::scored(place)), 1);
+  KV_UNROLL
   for (int tile = 0; tile < C::RowGroups; ++tile) {
-    b.init(b.barrier(C::scored(tile)), 1);
     KV_UNROLL
     for (int part = 0; part < C::WeightParts; ++part)
       b.init(b.barrier(C::weighed(tile, part)), GroupThreads);

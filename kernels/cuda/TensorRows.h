@@ -5,7 +5,9 @@
 //
 // The bits are those of the other kernels: the same sums of sixteen products in
 // the same order, the same leaves, groups and folds. Sums of weights are
-// products with ones there, and so they are here.
+// products with ones there, and so they are here. Of products of 8 bits, where
+// no other kernel of this chip computes the same, they are one row's whatever
+// the step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,15 +29,17 @@ class TensorRows : AttentionBody<B, C, F> {
 
 public:
   KV_BODY TensorRows(B &b, const TileParams &p)
-      : Base(b, p), scorePlace(b.thread() / GroupThreads) {}
+      : Base(b, p), scorePlace(tile()) {}
 
   KV_BODY void run() {
-    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &tile) {
+    forEachWork(b, p, [&](Work &work, const kv::plan::Tile &tile) {
       runWork(work, tile);
     });
   }
 
 private:
+  static constexpr int Places = ScorePlaces<C, F>;
+
   /// So many columns are loaded at once, as often for a row of scores.
   static constexpr int Piece = C::Piece, Pieces = C::ScoreColumns / Piece;
 
@@ -50,14 +54,41 @@ private:
     return memory.below(b.thread() % GroupThreads / WarpLanes * WarpReach);
   }
 
-  KV_BODY void runWork(const Work &work, const kv::plan::Tile &rows) {
-    bool any = work.leafBegin < work.leafEnd;
+  /// The keys that a row sees and, in a tree, the path of those up to its own.
+  struct Sight {
+    IntPair seen;
+    uint64_t path;
+  };
+  /// Where leaves need registers more, those of threads and, for what comes
+  /// behind its leaves, the work.
+  KV_BODY auto keptSights() const {
+    return b.template shared<Sight>(C::KeptSights, C::Rows);
+  }
+  KV_BODY auto keptWork() const {
+    return b.template shared<Work>(C::KeptWork, 1);
+  }
+  KV_BODY Sight sight() const {
+    if constexpr (C::KeepsWork)
+      return keptSights().load(row());
+    else
+      return ownSight;
+  }
+
+  KV_BODY void runWork(Work &work, const kv::plan::Tile &rows) {
+    const bool any = work.leafBegin < work.leafEnd;
     {
       kv::plan::Sequence sequence = sequenceOf<F>(p, rows.sequence);
       this->seeRows(work, rows, sequence);
-      seen = row() < liveRows ? this->visible(sequence, row()) : IntPair{0, 0};
-      if (p.ancestors && row() < liveRows)
-        path = this->pathOf(sequence, row(), seen);
+      Sight sight{{0, 0}, 0};
+      if (row() < liveRows) {
+        sight.seen = this->visible(sequence, row());
+        if (p.ancestors)
+          sight.path = this->pathOf(sequence, row(), sight.seen);
+      }
+      if constexpr (C::KeepsWork)
+        keptSights().store(row(), sight);
+      else
+        ownSight = sight;
     }
     // Nobody reads anything of the last unit.
     if constexpr (F != Fault::MissingUnitBarrier)
@@ -65,10 +96,28 @@ private:
     if (any) {
       this->loadQueries();
       b.arriveAt(b.barrier(C::Asked));
+    }
+    if constexpr (C::KeepsWork) {
+      if (b.thread() == 0)
+        keptWork().store(0, work);
+      // That, and the scale of this row, others have stored.
+      if constexpr (F != Fault::MissingQueriesBarrier)
+        b.sync();
+      if (any)
+        ownFactor = this->powerFactor(row());
+    }
+    if (any && b.uniform(tile()) < liveTiles<F>(liveRows)) {
       runLeaves(work);
-    } else {
+    } else { // or nobody multiplies this tile, which has no rows
+      moveScores(any ? work.leafEnd - work.leafBegin : 0);
       clear();
       total = Softmax();
+    }
+    if constexpr (C::KeepsWork)
+      work = keptWork().load(0);
+    { // Nor this, from before.
+      const kv::plan::Tile again = b.load(p.tiles + late(work.tile));
+      this->seeRows(work, again, sequenceOf<F>(p, again.sequence));
     }
     if (work.whole())
       finishRow();
@@ -118,6 +167,7 @@ private:
 
   /// Whether scores of this row cannot be weighed as they are.
   KV_BODY bool settles(int first) const {
+    const IntPair seen = sight().seen;
     return scaleFirst ||
            (row() < liveRows &&
             (first < seen.x || first > seen.y - C::Leaf ||
@@ -146,8 +196,10 @@ private:
       b.awaitStores();
   }
   KV_BODY void settlePiece(float (&scores)[Piece], int first) const {
+    const auto [seen, path] = sight();
     if (scaleFirst) {
-      float before = p.softcap > 0 ? p.scale / p.softcap : p.scale;
+      float before = (p.softcap > 0 ? p.scale / p.softcap : p.scale) *
+                     this->scoreFactor(row());
       KV_UNROLL
       for (float &score : scores)
         score = kv::plan::multiply(score, before);
@@ -171,8 +223,22 @@ private:
     }
   }
 
+  /// A row's scores times this are in units of log2.
+  KV_BODY float factor() const {
+    if constexpr (ByteProducts<C>)
+      return ownFactor;
+    else
+      return toLog2;
+  }
+  /// This tile's next scores lie so many places further on.
+  KV_BODY void moveScores(int places) {
+    const int at = scorePlace + places;
+    scorePhase ^= at / Places & 1;
+    scorePlace = at % Places;
+  }
+
   KV_BODY void weighLeaf(int leaf) {
-    b.awaitPhase(b.barrier(C::scored(tile())), parity);
+    b.awaitPhase(b.barrier(C::scored(scorePlace)), scorePhase);
     if constexpr (F != Fault::MissingScoresFence)
       b.fenceAfter();
     const TensorAddress scores = own().behind(scorePlace * C::ScoreColumns);
@@ -190,30 +256,53 @@ private:
         b.loadTensor(pieces[(i - 1) % 2], scores.behind((i - 1) * Piece));
       largest = largestOf(largest, pieces[i % 2]);
     }
-    float maximum = largest * toLog2, base = kv::plan::scoreBase(maximum);
+    float maximum = largest * factor(), base = kv::plan::scoreBase(maximum);
     weights = kv::plan::foldMaximum(state.maximum, maximum);
+    if constexpr (ByteProducts<C>) { // weights are so many times as large
+      if constexpr (F != Fault::WeightsOfOtherPower)
+        base -= WeightLog;
+      weights.right =
+          kv::plan::multiply(weights.right, 1.0f / (1 << WeightLog));
+    }
+    unroundedSum = 0;
     KV_UNROLL
     for (int i = 0; i < Pieces; ++i) {
       auto &piece = pieces[i % 2];
       if (i == 2) // and what is loaded behind them
         await(pieces);
-      uint32_t pairs[Piece / 2];
+      uint32_t words[Piece / C::WordWeights];
       KV_UNROLL
-      for (int j = 0; j < Piece / 2; ++j) {
-        FloatPair two = b.fusedMultiplyAdd({piece[j * 2], piece[j * 2 + 1]},
-                                           {toLog2, toLog2}, {-base, -base});
-        pairs[j] = narrowPair<typename C::Product>(kv::plan::powerOfTwo(two.x),
-                                                   kv::plan::powerOfTwo(two.y));
-      }
+      for (int j = 0; j < Piece / C::WordWeights; ++j)
+        words[j] = weightWord(piece + j * C::WordWeights, base);
       if (i + 2 < Pieces)
         b.loadTensor(piece, scores.behind((i + 2) * Piece));
       // Scores that lay there are no longer needed.
-      b.storeTensor(scores.behind(C::weightsOf(i * Piece)), pairs);
+      b.storeTensor(scores.behind(C::weightsOf(i * Piece)), words);
       if ((i + 1) % (Pieces / C::WeightParts) == 0)
         announceWeights((i + 1) / (Pieces / C::WeightParts) - 1);
       // Else all powers come before the first part is passed on, and find no
-      // registers.
-      divide(p.layer);
+      // registers. A compiler asks once of a number; another one divides where
+      // products take most of the time and should not wait for more powers.
+      divide(C::Slices > 1 && i == 1 ? p.tableColumns : int(p.layer));
+    }
+  }
+
+  /// Weights of neighbouring keys.
+  KV_BODY uint32_t weightWord(const float *scores, float base) {
+    float w[C::WordWeights];
+    KV_UNROLL
+    for (int i = 0; i < C::WordWeights; i += 2) {
+      FloatPair two = b.fusedMultiplyAdd({scores[i], scores[i + 1]},
+                                         {factor(), factor()}, {-base, -base});
+      w[i] = kv::plan::powerOfTwo(two.x);
+      w[i + 1] = kv::plan::powerOfTwo(two.y);
+    }
+    if constexpr (ByteProducts<C>) {
+      if constexpr (F == Fault::UnroundedSums)
+        unroundedSum += (w[0] + w[1]) + (w[2] + w[3]);
+      return narrowFour<typename C::Product>(w[0], w[1], w[2], w[3]);
+    } else {
+      return narrowPair<typename C::Product>(w[0], w[1]);
     }
   }
 
@@ -242,10 +331,8 @@ private:
     KV_UNROLL
     for (int slice = 0; slice < C::Slices; ++slice)
       foldSlice(slice);
-    // This tile's next scores lie two places further on.
     parity ^= 1;
-    constexpr int Places = F == Fault::ScoresTooEarly ? 2 : C::ScorePlaces;
-    scorePlace = (scorePlace + C::RowGroups) % Places;
+    moveScores(liveTiles<F>(liveRows));
   }
 
   KV_BODY void foldSlice(int slice) {
@@ -253,25 +340,41 @@ private:
       b.awaitPhase(b.barrier(C::multiplied(tile(), slice)), parity);
     b.fenceAfter();
     const TensorAddress memory = own();
-    const TensorAddress values = memory.behind(
-        C::Values + (C::Slices > 1 ? slice : tile()) * C::SliceColumns);
-    float sum[1], pieces[C::SliceColumns / Piece][Piece];
-    if (slice == 0)
-      b.loadTensor(sum, memory.behind(scorePlace * C::ScoreColumns + C::Sums));
+    const TensorAddress values = memory.behind(C::valuesOf(tile(), slice));
+    // Of more there are no registers at a time.
+    constexpr int Columns = 64;
     KV_UNROLL
-    for (int i = 0; i < C::SliceColumns / Piece; ++i)
-      b.loadTensor(pieces[i], values.behind(i * Piece));
-    if (slice == 0)
-      b.awaitLoads(pieces, sum);
-    else
-      b.awaitLoads(pieces);
-    b.fenceBefore();
-    b.arriveAt(b.barrier(C::folded(tile(), slice)));
-    if (slice == 0)
-      state.sum = kv::plan::foldValue(state.sum, sum[0], weights);
+    for (int first = 0; first < C::SliceValues; first += Columns) {
+      const bool sums = slice == 0 && first == 0;
+      float sum[1], pieces[Columns / Piece][Piece];
+      if (sums)
+        b.loadTensor(sum,
+                     memory.behind(scorePlace * C::ScoreColumns + C::Sums));
+      KV_UNROLL
+      for (int i = 0; i < Columns / Piece; ++i)
+        b.loadTensor(pieces[i], values.behind(first + i * Piece));
+      if (sums)
+        b.awaitLoads(pieces, sum);
+      else
+        b.awaitLoads(pieces);
+      if (first + Columns == C::SliceValues) {
+        b.fenceBefore();
+        b.arriveAt(b.barrier(C::folded(tile(), slice)));
+      }
+      if (sums)
+        state.sum = kv::plan::foldValue(
+            state.sum, F == Fault::UnroundedSums ? unroundedSum : sum[0],
+            weights);
+      foldColumns(slice * C::SliceColumns + first, pieces);
+    }
+  }
+
+  /// Columns of a leaf's values into the group, from `first` on.
+  template <int Count>
+  KV_BODY void foldColumns(int first, const float (&pieces)[Count][Piece]) {
     KV_UNROLL
-    for (int i = 0; i < C::SliceColumns; i += 2) {
-      float *to = group + slice * C::SliceColumns + i;
+    for (int i = 0; i < Count * Piece; i += 2) {
+      float *to = group + first + i;
       const float *from = pieces[i / Piece] + i % Piece;
       FloatPair two =
           b.multiply({from[0], from[1]}, {weights.right, weights.right});
@@ -347,11 +450,13 @@ private:
     }
   }
 
-  int scorePlace, parity = 0;
-  IntPair seen;              // the keys that this row sees
-  uint64_t path = 0;         // of those up to its own, in a tree
-  Softmax state, total;      // of the group and, at the end, of all
-  kv::plan::Weights weights; // by which the leaf folds into the group
+  int scorePlace, scorePhase = 0; // of this tile's next scores
+  int parity = 0;                 // of this tile's next values
+  float ownFactor = 0;            // of products of 8 bits
+  float unroundedSum = 0;         // with a fault only
+  Sight ownSight;                 // unless it is kept
+  Softmax state, total;           // of the group and, at the end, of all
+  kv::plan::Weights weights;      // by which the leaf folds into the group
   float group[C::HeadDim];
 };
 

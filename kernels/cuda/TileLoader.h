@@ -136,7 +136,7 @@ protected:
 
   /// The barrier at which those arrive that have read what boxes brought.
   static KV_BODY int readOf(int stage) {
-    if constexpr (C::Widens)
+    if constexpr (CopiesApart<C>)
       return C::widened(stage);
     else
       return C::empty(stage);
@@ -147,7 +147,7 @@ protected:
     if constexpr (F != Fault::MissingEmptyWait)
       b.awaitPhase(b.barrier(readOf(stage)), phase ^ 1);
     copyBoxes(leaf, head, page, plane, part, C::Copies + stage * C::CopyBytes,
-              b.barrier(C::Widens || (plane && isSeenInPart(leaf))
+              b.barrier(CopiesApart<C> || (plane && isSeenInPart(leaf))
                             ? C::landed(stage)
                             : C::full(stage)));
     this->template nextStage<C::CopyStages>();

@@ -16,7 +16,7 @@ from check import shape_of
 from cycles import Machine, Multiprocessor
 from leaf import operations, shortest_way
 from listing import Listing, Problem
-from steps import LAUNCH, UNIT
+from steps import FEW, LAUNCH, UNIT, predict_few
 
 PARTS = 2  # in which a leaf's weights are passed on
 
@@ -43,7 +43,7 @@ class Blackwell(Machine):
     cache_bytes: float = 40  # of the second-level cache, a cycle and SM
 
     def product(self, rows, columns, from_tensor=False):
-        """Cycles of sixteen elements summed over."""
+        """Cycles of 32 bytes summed over: sixteen elements, or 32 of 8 bits."""
         read = columns * 32 + (0 if from_tensor else rows * 32)
         return max(columns / 2, read / self.operands, self.least)
 
@@ -173,33 +173,34 @@ class TensorMultiprocessor(Multiprocessor):
         return sum(i.name.startswith(name) for i in warp.way[:place])
 
 
-def prompts(machine, dim, leaves):
-    """Of kernels with two tiles of 128 rows (AttentionTensor.h): the program, and a warpgroup's
-    waits and arrivals by leaf."""
-    scores = dim // 16 * machine.product(128, 128)
-    sums, values = (8 // PARTS * machine.product(128, columns, True) for columns in (16, 64))
-    slices = range(dim // 64)
+def prompts(machine, dim, leaves, element=2, tiles=2):
+    """Of kernels with up to two tiles of 128 rows (AttentionTensor.h) and elements of so many bytes: the
+    program, and a warpgroup's waits and arrivals by leaf."""
+    slab = 128 // element  # columns
+    steps, part_steps = dim * element // 32, 128 * element // 32 // PARTS
+    scores = steps * machine.product(128, 128)
+    sums, values = (part_steps * machine.product(128, columns, True) for columns in (16, slab))
+    slices = range(-(-dim // slab))
 
     def multiply_queries(tile, leaf, waits=[]):
-        return Product(scores, dim // 16, waits, ("scored", tile, leaf),
-                       (2 * leaf, 0) if tile == 0 else None, ((2 * leaf, 0),) if tile else ())
+        return Product(scores, steps, waits, ("scored", tile, leaf),
+                       (2 * leaf, 0) if tile == 0 else None, ((2 * leaf, 0),) if tile == tiles - 1 else ())
 
-    program = [multiply_queries(0, 0), multiply_queries(1, 0)]
-    for leaf in range(leaves):
-        for tile in (0, 1):
-            other = (1 - tile, leaf - (tile == 0))
-            before = lambda what, slice: [(what, *other, slice)] if leaf + tile else []
-            if leaf + 1 < leaves:
-                program.append(multiply_queries(
-                    tile, leaf + 1, before("folded", 0) + before("multiplied", slices[-1])))
-            for part in range(PARTS):
-                last = part == PARTS - 1
-                program.append(Product(sums, 8 // PARTS, [("weighed", tile, leaf, part)] + before("folded", 0),
-                                       None, (2 * leaf + 1, 0) if tile == 0 and part == 0 else None))
-                for slice in slices:
-                    program.append(Product(values, 8 // PARTS, before("folded", slice),
-                                           ("multiplied", tile, leaf, slice) if last else None,
-                                           frees=((2 * leaf + 1, 0),) if tile and last else ()))
+    order = [(tile, leaf) for leaf in range(leaves) for tile in range(tiles)]
+    program = [multiply_queries(*each) for each in order[:2]]
+    for n, (tile, leaf) in enumerate(order):
+        before = lambda what, slice: [(what, *order[n - 1], slice)] if n else []
+        if n + 2 < len(order):
+            program.append(multiply_queries(
+                *order[n + 2], before("folded", 0) + before("multiplied", slices[-1])))
+        for part in range(PARTS):
+            last = part == PARTS - 1
+            program.append(Product(sums, part_steps, [("weighed", tile, leaf, part)] + before("folded", 0),
+                                   None, (2 * leaf + 1, 0) if tile == 0 and part == 0 else None))
+            for slice in slices:
+                program.append(Product(values, part_steps, before("folded", slice),
+                                       ("multiplied", tile, leaf, slice) if last else None,
+                                       frees=((2 * leaf + 1, 0),) if tile == tiles - 1 and last else ()))
     return (program, lambda tile, leaf: [("scored", tile, leaf),
                                          *(("multiplied", tile, leaf, slice) for slice in slices)],
             lambda tile, leaf: [*(("weighed", tile, leaf, part) for part in range(PARTS)),
@@ -254,7 +255,8 @@ class Prediction:
     per_cycle: float
 
 
-def predict(listing, kernel, machine, leaves=24):
+def predict(listing, kernel, machine, leaves=24, tiles=2):
+    """`tiles` of rows, of kernels whose warpgroups do not share rows."""
     consumer, shape = Consumer(listing), shape_of(kernel)
     is_latent = kernel.startswith("kv_latent")
     way = consumer.own + consumer.others
@@ -265,9 +267,11 @@ def predict(listing, kernel, machine, leaves=24):
                                               count)
             ring = shape.bytes // 8192, 8192, 2
         else:
-            program, waits, arrivals = prompts(machine, shape.value, count)
-            ring = 1, shape.bytes // 2, 5 if shape.value == 128 else 6
-        sm = TensorMultiprocessor(machine, [way] * 8, waits, arrivals, program, *ring)
+            element = shape.bytes // (2 * shape.keys * shape.value)
+            program, waits, arrivals = prompts(machine, shape.value, count, element, tiles)
+            ring = 1, shape.bytes // 2, 8 if element == 1 else 5 if shape.value == 128 else 6
+        warps = 4 * (2 if is_latent else tiles)
+        sm = TensorMultiprocessor(machine, [way] * warps, waits, arrivals, program, *ring)
         expected = len(waits(0, 0)), len(arrivals(0, 0))
         found = tuple(sum(i.name.startswith(n) for i in way) for n in ("SYNCS.PHASECHK", "SYNCS.ARRIVE"))
         if found != expected:
@@ -313,6 +317,10 @@ def main():
                 rate = 2 * tokens * tokens * shape.value * query_heads / time / 1e6
                 print(f"  {tokens} tokens causal, {query_heads}/{heads} heads: {time:.0f} us, "
                       f"{rate:.0f} TFLOP/s")
+            few = predict(Listing(image), kernel, machine, tiles=1)
+            time, read = predict_few(few.cycles, shape, machine)
+            print(f"  at most 128 rows a sequence: {few.cycles:.0f} cycles a leaf; {FEW[0]} x {FEW[1]} keys, "
+                  f"{FEW[2]} KV heads: {time:.0f} us predicted, {read:.0f} to read the cache")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 //===- ByteProductTest.cpp - wgmma of 8 bits ------------------------------===//
 //
-// One warpgroup's products of f8E4M3FN, 32 summed at a time, and stmatrix. All
-// numbers are whole and small, so that sums are exact in any order.
+// One warpgroup's products of f8E4M3FN, 32 summed at a time, and stmatrix.
 //
 //===----------------------------------------------------------------------===//
 
-#include "AsyncCase.h"
+#include "ProductCase.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -21,16 +20,10 @@ namespace {
 constexpr int Rows = 64, K = 128, Tiles = 9, Columns = Tiles * 8;
 constexpr int PlaceA = 0, PlaceB = 8192;
 
-struct Matrices {
+struct ByteMatrices {
   std::vector<uint8_t> a = wholes(Rows * K, 1), b = wholes(Columns * K, 2);
   std::vector<float> c = std::vector<float>(Rows * Columns);
 
-  static std::vector<uint8_t> wholes(int count, int seed) {
-    std::vector<uint8_t> all(count);
-    for (int i = 0; i < count; ++i)
-      all[i] = narrow<F8E4M3>(float((i * 37 + seed * 11) % 15 - 7)).bits;
-    return all;
-  }
   std::vector<Given> given() { return {in(a), in(b), out(c)}; }
   float expected(int row, int column) const { // b [column][k]
     float sum = 0;
@@ -49,7 +42,7 @@ enum class Wrong {
 };
 
 template <bool FromRegisters, Wrong How>
-void product(CpuBlock &b, Matrices &m) {
+void product(CpuBlock &b, ByteMatrices &m) {
   auto shared = b.shared<uint32_t>(0, 8192);
   auto wordOf = [&](const std::vector<uint8_t> &from, int i) {
     uint32_t word = 0;
@@ -103,7 +96,7 @@ void product(CpuBlock &b, Matrices &m) {
 
 LaunchShape shape() { return shapeOf(GroupThreads); }
 
-bool isRight(const Matrices &m) {
+bool isRight(const ByteMatrices &m) {
   for (int i = 0; i < Rows * Columns; ++i)
     if (m.c[i] != m.expected(i / Columns, i % Columns))
       return false;
@@ -111,7 +104,7 @@ bool isRight(const Matrices &m) {
 }
 
 template <bool FromRegisters, Wrong How> void expectWrong(const char *text) {
-  Matrices m;
+  ByteMatrices m;
   expectReport(
       shape(), {text}, [&](CpuBlock &b) { product<FromRegisters, How>(b, m); },
       m.given());
@@ -124,7 +117,7 @@ TEST(ByteProducts, Sums) {
                          SumOrder::Pairs, SumOrder::Shuffled})
     for (auto body :
          {product<false, Wrong::Nothing>, product<true, Wrong::Nothing>}) {
-      Matrices m;
+      ByteMatrices m;
       EXPECT_EQ(joined(reportsOf(
                     {.order = order}, shape(), [&](CpuBlock &b) { body(b, m); },
                     m.given())),
@@ -140,7 +133,7 @@ TEST(ByteProducts, Mistakes) {
       "a product of warpgroup 0 reads without fenceAsync()");
   expectWrong<true, Wrong::EarlyRead>(
       "uses the accumulator of a product that it did not wait for");
-  Matrices m;
+  ByteMatrices m;
   expectClean(
       shape(), [&](CpuBlock &b) { product<false, Wrong::HalfSteps>(b, m); },
       m.given());

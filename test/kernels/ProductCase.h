@@ -24,6 +24,14 @@ template <int Rows> struct Matrices {
   std::vector<Given> given() { return {in(a), in(b), out(c)}; }
 };
 
+/// Numbers of f8E4M3FN, whole and small, so that sums are exact in any order.
+inline std::vector<uint8_t> wholes(int count, int seed) {
+  std::vector<uint8_t> all(count);
+  for (int i = 0; i < count; ++i)
+    all[i] = narrow<F8E4M3>(float((i * 37 + seed * 11) % 15 - 7)).bits;
+  return all;
+}
+
 /// The product by mma.sync: each of four warps has some of the rows.
 template <int Rows> void productByWarps(CpuBlock &b, Matrices<Rows> &m) {
   using M = Matrices<Rows>;

@@ -7,7 +7,7 @@ using namespace kv::cuda::test;
 
 namespace {
 
-using Config = TensorConfig<Bf16, 64>;
+using Config = TensorConfig<Bf16, Bf16, 64>;
 using Fixture = AttentionFixture<Bf16, Bf16>;
 
 /// Several tiles of rows, a tail, more leaves than scores have places.
@@ -19,8 +19,9 @@ AttentionCase ordinary() {
   return c;
 }
 
-template <Fault F, class C = Config> void expectSeen(const char *text) {
-  expectTensorFault<C, F, Fixture>(ordinary(), text);
+template <Fault F, class C = Config>
+void expectSeen(const char *text, const AttentionCase &c = ordinary()) {
+  expectTensorFault<C, F, Fixture>(c, text);
 }
 
 } // namespace
@@ -75,10 +76,12 @@ TEST(TensorFault, EarlySettled) {
 }
 // Whose values are folded by slices.
 TEST(TensorFault, MissingSliceWait) {
-  expectSeen<Fault::MissingSliceWait, TensorConfig<Bf16, 128>>("tensor memory");
+  expectSeen<Fault::MissingSliceWait, TensorConfig<Bf16, Bf16, 128>>(
+      "tensor memory");
 }
 TEST(TensorFault, MissingFoldWaitOfSlices) {
-  expectSeen<Fault::MissingFoldWait, TensorConfig<Bf16, 128>>("tensor memory");
+  expectSeen<Fault::MissingFoldWait, TensorConfig<Bf16, Bf16, 128>>(
+      "tensor memory");
 }
 TEST(TensorFault, NeverFreed) {
   expectSeen<Fault::NeverFreed>("tensor memory allocated");
@@ -90,3 +93,9 @@ TEST(TensorFault, ValuesOneAtomShort) {
   expectSeen<Fault::ValuesOneAtomShort>(nullptr);
 }
 TEST(TensorFault, NoTailFill) { expectSeen<Fault::NoTailFill>(nullptr); }
+// A second tile of sixteen rows is left out.
+TEST(TensorFault, RowsOfOneTileMore) {
+  AttentionCase c = ordinary();
+  c.sequences = {{130, 36}};
+  expectSeen<Fault::RowsOfOneTileMore>(nullptr, c);
+}

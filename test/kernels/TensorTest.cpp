@@ -126,9 +126,9 @@ void product(CpuTensorBlock &b, Matrices<Rows> &m) {
   if (b.thread() == 0 || (is(Wrong::TwoIssuers) && b.thread() == 1)) {
     if (!is(Wrong::MissingIssuersFence))
       b.fenceAfter();
-    TensorInstruction instruction =
-        encode({false, is(Wrong::OtherMajor) ? Major::Other : MajorB, Columns,
-                is(Wrong::HalfFromTensor) ? HalfRows : Rows});
+    TensorInstruction instruction = encode(
+        {TensorFormat<Bf16>, is(Wrong::OtherMajor) ? Major::Other : MajorB,
+         Columns, is(Wrong::HalfFromTensor) ? HalfRows : Rows});
     if (is(Wrong::OtherRows))
       instruction.bits ^= uint32_t((128 ^ 32) >> 4) << 24;
     TensorDescriptor operandA =
@@ -146,7 +146,7 @@ void product(CpuTensorBlock &b, Matrices<Rows> &m) {
       if (is(Wrong::CommitOneShort) && step == K / 16 - 1)
         b.commitTensor(complete);
       if (is(Wrong::OtherShape) && step == 2)
-        instruction = encode({false, MajorB, Columns / 2});
+        instruction = encode({TensorFormat<Bf16>, MajorB, Columns / 2});
       if (FromTensor)
         b.multiplyTensor(base, addressA.behind(step * 8), stepB, instruction,
                          adds);
@@ -267,15 +267,16 @@ TEST(Tensor, Descriptors) {
   }
   // As the PTX ISA's tables of both descriptors have the bits.
   EXPECT_EQ(encodeTensor({0x400, 0, 0x400}).bits, 0x4000404000000040u);
-  EXPECT_EQ(encode(TensorProduct{false, Major::Other, 128}).bits, 0x08210490u);
-  EXPECT_EQ(encode(TensorProduct{true, Major::K, 64}).bits, 0x08100010u);
-  EXPECT_EQ(encode(TensorProduct{true, Major::K, 64, 64}).bits, 0x04100010u);
-  for (bool f16 : {false, true})
+  constexpr uint32_t F = TensorFormat<F16>, B = TensorFormat<Bf16>;
+  EXPECT_EQ(encode(TensorProduct{B, Major::Other, 128}).bits, 0x08210490u);
+  EXPECT_EQ(encode(TensorProduct{F, Major::K, 64}).bits, 0x08100010u);
+  EXPECT_EQ(encode(TensorProduct{F, Major::K, 64, 64}).bits, 0x04100010u);
+  for (uint32_t format : {F, B})
     for (Major major : {Major::K, Major::Other})
       for (int columns = 16; columns <= 256; columns += 16) {
-        TensorInstruction bits = encode(TensorProduct{f16, major, columns});
+        TensorInstruction bits = encode(TensorProduct{format, major, columns});
         EXPECT_TRUE(isUnderstood(bits));
-        EXPECT_EQ(decode(bits).f16, f16);
+        EXPECT_EQ(decode(bits).format, format);
         EXPECT_EQ(decode(bits).majorB, major);
         EXPECT_EQ(decode(bits).columns, columns);
       }

@@ -13,6 +13,7 @@
 // CHECK-SAME: "kv_attention_decode_f8_64"
 // CHECK-SAME: "kv_attention_decode_f8p_64"
 // CHECK-SAME: "kv_attention_prefill_f8p_64"
+// CHECK-SAME: "kv_attention_tensor_f8p_64"
 // CHECK-SAME: "kv_attention_tiles_f8p_64"
 // CHECK-LABEL: func.func @forward(
 // CHECK-DAG: %[[WIDE:.*]] = arith.constant 1 : i32

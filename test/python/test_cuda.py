@@ -227,7 +227,8 @@ def test_prompts_by_tile_copies(tmp_path, cache):
 
 
 @pytest.mark.parametrize("chip, device, kernels", [
-    ("sm_90a", 0, ("tiles",)), ("sm_120", 3, ("decode", "prefill"))], ids=("9.0", "12.0"))
+    ("sm_90a", 0, ("tiles",)), ("sm_100a", 5, ("tensor",)), ("sm_120", 3, ("decode", "prefill"))],
+    ids=("9.0", "10.0", "12.0"))
 @pytest.mark.parametrize("kind", ("llama", "mistral"))
 def test_products_of_8_bits(tmp_path, kind, chip, device, kernels):
     """Both round the same numbers. A query of bf16 may be another of f8E4M3 than one of f32, and so

@@ -401,14 +401,14 @@ def test_predictions_are_written_once():
         predictions.with_table("no table", rows)
 
 
-def tensor_cycles(machine, made, ring, leaves, work, way):
+def tensor_cycles(machine, made, ring, leaves, work, way, warps=8):
     """Of warps that wait (W) and, after so many cycles of work, arrive (A) in this order."""
     text = {"W": "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR1], R0", "A": "SYNCS.ARRIVE.TRANS64 RZ, [UR1], RZ"}
     names = [name for letter in way for name in (["NOP"] * (letter == "A") + [text[letter]])]
     code = [listing.Instruction(16 * i, name, work if name == "NOP" else 1, 7, 7, 0)
             for i, name in enumerate(names)]
     program, waits, arrivals = made
-    return tensor.TensorMultiprocessor(machine, [code] * 8, waits, arrivals, program, *ring).run(leaves)
+    return tensor.TensorMultiprocessor(machine, [code] * warps, waits, arrivals, program, *ring).run(leaves)
 
 
 def test_prompts_by_tensor_memory():
@@ -429,6 +429,22 @@ def test_prompts_by_tensor_memory():
     # A slow second-level cache holds all up: two tiles a leaf.
     machine.cache_bytes = 4
     assert tensor_cycles(machine, made, ring, 8, 1, "WAAWAWA") > 8 * 2 * 32768 / 4
+
+
+def test_products_of_8_bits_by_tensor_memory():
+    machine, ring = tensor.Blackwell(), (1, 16384, 8)
+    # Half the cycles, but for values of 64 elements, which are multiplied as 128.
+    for dim, cycles in ((128, 256 + 256 + 64), (64, 128 + 256 + 64)):
+        for tiles in (1, 2):
+            program = tensor.prompts(machine, dim, 8, element=1, tiles=tiles)[0]
+            assert sum(p.cycles for p in program) == 8 * tiles * cycles
+            # Each of the ring's tiles is read for the first time once, and given back once.
+            assert sorted(p.reads[0] for p in program if p.reads) == list(range(16))
+            assert sorted(part[0] for p in program for part in p.frees) == list(range(16))
+    # A leaf's values come in one slice. One tile's rows alone hide nothing of each other.
+    both, one = (tensor_cycles(machine, tensor.prompts(machine, 128, 8, element=1, tiles=tiles), ring, 8, 500,
+                               "WAAWA", 4 * tiles) for tiles in (2, 1))
+    assert 8 * 1500 < one < both < 2 * one
 
 
 def test_latent_rows_by_tensor_memory():

@@ -13,20 +13,22 @@
 // CHECK-NEXT: kv_movers compute_80: code of kv_movers.compute_80.ptx
 // CHECK-NOT: kv_
 //
-// RUN: kv-compile %s -o %t/both.so --target=cuda:sm_90a,sm_120 --kernels=%t/kernels
-// RUN: %python %S/Inputs/kernel-images.py list %t/both.so | FileCheck %s --check-prefix=BOTH
-// BOTH: kv_attention_decode_f8p_64 sm_120: {{.*}}
-// BOTH-NEXT: kv_attention_prefill_f8p_64 sm_120: {{.*}}
-// BOTH-NEXT: kv_attention_tiles_f8p_64 sm_90a: code of kv_attention_tiles_f8p_64.sm_90a.cubin
-// BOTH-NEXT: kv_movers
+// RUN: kv-compile %s -o %t/all.so --target=cuda:sm_90a,sm_100a,sm_120 --kernels=%t/kernels
+// RUN: %python %S/Inputs/kernel-images.py list %t/all.so | FileCheck %s --check-prefix=ALL
+// ALL: kv_attention_decode_f8p_64 sm_120: {{.*}}
+// ALL-NEXT: kv_attention_prefill_f8p_64 sm_120: {{.*}}
+// ALL-NEXT: kv_attention_tensor_f8p_64 sm_100a: code of kv_attention_tensor_f8p_64.sm_100a.cubin
+// ALL-NEXT: kv_attention_tiles_f8p_64 sm_90a: code of kv_attention_tiles_f8p_64.sm_90a.cubin
+// ALL-NEXT: kv_movers
 //
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80,sm_120 --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=OLD
-// OLD: an attention has products of f8E4M3FN, which no kernel makes on sm_80, which multiplies no 8 bits: there are kernels for sm_90a and sm_120
-// RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_120,sm_100a --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=NONE
-// NONE: an attention has products of f8E4M3FN, which no kernel makes on sm_100a: there are kernels for sm_90a and sm_120
+// OLD: an attention has products of f8E4M3FN, which no kernel makes on sm_80, which multiplies no 8 bits: there are kernels for sm_90a, sm_100a and sm_120
+// RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_120,sm_103a --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=NONE
+// NONE: an attention has products of f8E4M3FN, which no kernel makes on sm_103a: there are kernels for sm_90a, sm_100a and sm_120
 // RUN: sed 's/page = 16/page = 12/' %s > %t/pages.mlir
 // RUN: not kv-compile %t/pages.mlir -o %t/no.so --target=cuda:sm_90a,sm_120 --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=PAGES
-// PAGES: an attention has products of f8E4M3FN, which no kernel makes on sm_90a, whose kernels take pages of a multiple of 8 tokens: there are kernels for sm_90a and sm_120
+// RUN: not kv-compile %t/pages.mlir -o %t/no.so --target=cuda:sm_100a --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=PAGES
+// PAGES: an attention has products of f8E4M3FN, which no kernel makes on sm_{{9|10}}0a, whose kernels take pages of a multiple of 8 tokens: there are kernels for sm_90a, sm_100a and sm_120
 // RUN: kv-compile %t/pages.mlir -o %t/pages.so --target=cuda:sm_120 --kernels=%t/kernels
 
 !kv = !kv.collection<paged, f8E4M3FN, layers = 2, heads = 1, dim = 64, page = 16>

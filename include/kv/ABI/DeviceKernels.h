@@ -139,7 +139,9 @@ inline constexpr TileKernel TileKernels[] = {
    KV_DTYPE_##cache,                                                           \
    Scales::None,                                                               \
    dim,                                                                        \
-   0},
+   0,                                                                          \
+   KV_DTYPE_##cache != KV_DTYPE_##query,                                       \
+   KV_DTYPE_##cache != KV_DTYPE_##query ? 8 : 1},
 #define KV_BYTE_KERNEL(kind, name, query, cache, dim, ...)                     \
   {"kv_attention_" #kind "_" #name "_" #dim,                                   \
    "sm_120",                                                                   \
@@ -319,7 +321,7 @@ inline std::string eightBitHeadDims() {
   return enumerate(words, "and");
 }
 
-/// The chips that have them: "sm_120".
+/// The chips that have them: "sm_90a, sm_100a and sm_120".
 inline std::string eightBitChips() {
   std::vector<std::string> words;
   for (const TileKernel &kernel : TileKernels)

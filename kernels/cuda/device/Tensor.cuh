@@ -18,7 +18,8 @@ using namespace kv::cuda;
     runTensor<__VA_ARGS__>(block, params);                                     \
   }
 #define KV_TENSOR_KERNEL(type, query, cache, dim, registers)                   \
-  KV_TENSORS(kv_attention_tensor_##type##_##dim, KV_TENSOR_CONFIG(query, dim))
+  KV_TENSORS(kv_attention_tensor_##type##_##dim,                               \
+             KV_TENSOR_CONFIG(query, cache, dim))
 #define KV_LATENT_TENSOR_KERNEL(type, query, cache, dim, vDim, registers)      \
   KV_TENSORS(kv_latent_tensor_##type##_##dim,                                  \
              KV_LATENT_TENSOR_CONFIG(query, dim, vDim))

@@ -24,7 +24,7 @@ void kv::cuda::runTensorTwin(Machine &machine, const AttentionKernel &kernel,
   std::memcpy(static_cast<void *>(&aligned), params, sizeof(aligned));
 #define KV_TENSOR_KERNEL(type, query, cache, dim, ...)                         \
   if (kernel.name == "kv_attention_tensor_" #type "_" #dim)                    \
-    run<KV_TENSOR_CONFIG(query, dim)>(machine, blocks, aligned);
+    run<KV_TENSOR_CONFIG(query, cache, dim)>(machine, blocks, aligned);
 #define KV_LATENT_TENSOR_KERNEL(type, query, cache, dim, vDim, ...)            \
   if (kernel.name == "kv_latent_tensor_" #type "_" #dim)                       \
     run<KV_LATENT_TENSOR_CONFIG(query, dim, vDim)>(machine, blocks, aligned);

@@ -57,17 +57,19 @@ public:
   void awaitStores(Place at = Place::current()) {
     memory().awaitStores(self, at.line());
   }
+  template <TensorKind Kind = TensorKind::F16>
   void multiplyTensor(TensorAddress d, TensorDescriptor a, TensorDescriptor b,
                       TensorInstruction instruction, bool accumulates,
                       Place at = Place::current()) {
     products().multiply(
-        self, {d, false, {}, a, b, instruction, accumulates, at.line()});
+        self, {d, false, {}, a, b, Kind, instruction, accumulates, at.line()});
   }
+  template <TensorKind Kind = TensorKind::F16>
   void multiplyTensor(TensorAddress d, TensorAddress a, TensorDescriptor b,
                       TensorInstruction instruction, bool accumulates,
                       Place at = Place::current()) {
     products().multiply(
-        self, {d, true, a, {}, b, instruction, accumulates, at.line()});
+        self, {d, true, a, {}, b, Kind, instruction, accumulates, at.line()});
   }
   void commitTensor(SharedBarrier bar) { products().commit(self, bar.offset); }
   bool anyLane(bool condition) {

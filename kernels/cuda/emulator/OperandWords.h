@@ -10,27 +10,33 @@
 
 namespace kv::cuda {
 
-/// b[pair * columns + column]: elements 2 pair and 2 pair + 1 of a column of
-/// the second operand. wordOf(major, column, k) is the word in shared memory
-/// that begins with element k of the column; its other half is the next one
-/// along the major dimension.
+/// b[word * columns + column]: of elements of 16 bits those 2 word and 2 word +
+/// 1 of a column of the second operand, of 8 bits four. wordOf(major, column,
+/// k) is the word in shared memory that begins with element k of the column, in
+/// elements of 16 bits along the major dimension, along which its others lie.
 template <class WordOf>
 void readColumns(std::vector<uint32_t> &b, int columns, Major major,
-                 WordOf wordOf) {
-  b.resize(8 * columns);
+                 int elementBytes, WordOf wordOf) {
+  b.assign(8 * columns, 0);
   if (major == Major::K) {
     for (int column = 0; column < columns; ++column)
-      for (int pair = 0; pair < 8; ++pair)
-        b[pair * columns + column] = wordOf(Major::K, column, pair * 2);
+      for (int word = 0; word < 8; ++word)
+        b[word * columns + column] = wordOf(Major::K, column, word * 2);
     return;
   }
-  for (int pair = 0; pair < 8; ++pair)
-    for (int column = 0; column < columns; column += 2) {
-      uint32_t even = wordOf(Major::Other, column, pair * 2),
-               odd = wordOf(Major::Other, column, pair * 2 + 1);
-      b[pair * columns + column] = (even & 0xffff) | odd << 16;
-      b[pair * columns + column + 1] = even >> 16 | (odd & 0xffff0000);
-    }
+  // Squares of as many columns as there are elements in a word, transposed.
+  const int side = int(sizeof(uint32_t)) / elementBytes,
+            bits = elementBytes * 8;
+  const uint32_t mask = (uint32_t(1) << bits) - 1;
+  for (int word = 0; word < 8; ++word)
+    for (int column = 0; column < columns; column += side)
+      for (int k = 0; k < side; ++k) {
+        uint32_t along =
+            wordOf(Major::Other, column * elementBytes / 2, word * side + k);
+        for (int i = 0; i < side; ++i)
+          b[word * columns + column + i] |= (along >> i * bits & mask)
+                                            << k * bits;
+      }
 }
 
 } // namespace kv::cuda

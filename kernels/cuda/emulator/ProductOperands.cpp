@@ -53,9 +53,11 @@ void Products::readOperands(int group, const Product &product, Moment issued,
   }
   int columns = what.tiles * 8;
   Operand operand = decode(what.b);
-  readColumns(b, columns, what.majorB, [&](Major major, int column, int k) {
-    return wordOf(operand, major, column, k);
-  });
+  // Of 8 bits, operands lie along K.
+  readColumns(b, columns, what.majorB, /*elementBytes=*/2,
+              [&](Major major, int column, int k) {
+                return wordOf(operand, major, column, k);
+              });
 }
 
 void Products::compute(int group, const Product &product, Moment number) {

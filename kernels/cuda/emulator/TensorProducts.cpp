@@ -45,11 +45,12 @@ void TensorProducts::multiply(int thread, const TensorRequest &request) {
   int number = thread / GroupThreads;
   Group &group = groups[number];
   std::string who = atLine(request.line);
-  if (!isUnderstood(request.instruction))
+  if (!isUnderstood(request.instruction, request.kind))
     return machine.report(
         "the instruction descriptor of " + who +
         " is not of 128 rows and a multiple of 16 columns, or "
-        "64 and of 8, up to 256, with sums in f32");
+        "64 and of 8, up to 256, of bf16 or f16, or where its kind is "
+        "f8f6f4 of e4m3, with sums in f32");
   Product product{
       request, decode(request.instruction), group.count + 1, {}, {}};
   for (auto [descriptor, isUsed] :
@@ -145,9 +146,16 @@ void TensorProducts::readOperands(int thread, Product &product, bool issued,
   int columns = product.shape.columns;
   Operand operandB = decode(what.b);
   readColumns(b, columns, product.shape.majorB,
+              what.kind == TensorKind::F16 ? 2 : 1,
               [&](Major major, int column, int k) {
                 return wordOf(operandB, major, column, k);
               });
+}
+
+static MatrixElement elementOf(TensorKind kind, uint32_t format) {
+  if (kind == TensorKind::F8F6F4)
+    return MatrixElement::F8E4M3;
+  return format == TensorFormat<F16> ? MatrixElement::F16 : MatrixElement::Bf16;
 }
 
 void TensorProducts::compute(const Product &product) {
@@ -166,7 +174,7 @@ void TensorProducts::compute(const Product &product) {
           tile.sums[r * 8 + c] =
               product.what.accumulates ? sum(lane + r, first + n + c) : 0;
       machine.matrixUnit().multiplyAdd(
-          tile, product.shape.f16 ? MatrixElement::F16 : MatrixElement::Bf16);
+          tile, elementOf(product.what.kind, product.shape.format));
       for (int r = 0; r < 16; ++r)
         for (int c = 0; c < 8; ++c)
           sum(lane + r, first + n + c) = tile.sums[r * 8 + c];

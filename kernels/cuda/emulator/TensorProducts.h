@@ -22,6 +22,7 @@ struct TensorRequest {
   bool fromTensor; // where A is
   TensorAddress addressA;
   TensorDescriptor descriptorA, b;
+  TensorKind kind;
   TensorInstruction instruction;
   bool accumulates;
   unsigned line;
@@ -48,7 +49,8 @@ private:
     TensorRequest what;
     TensorProduct shape;
     Moment number;
-    std::vector<uint32_t> a, b; // pairs: A's [rows][8], B's [8][columns]
+    // Pairs, or fours of 8 bits: A's [rows][8], B's [8][columns].
+    std::vector<uint32_t> a, b;
   };
   struct Commit {
     Moment last; // the product up to which it goes

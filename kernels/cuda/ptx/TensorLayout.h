@@ -10,6 +10,7 @@
 #ifndef KV_KERNELS_CUDA_PTX_TENSORLAYOUT_H
 #define KV_KERNELS_CUDA_PTX_TENSORLAYOUT_H
 
+#include "../Numbers.h"
 #include "Tiles.h"
 
 namespace kv::cuda {
@@ -70,10 +71,21 @@ KV_HD constexpr bool isUnderstood(TensorDescriptor descriptor) {
   return descriptor.bits == encodeTensor(decode(descriptor)).bits;
 }
 
-/// D [rows, columns] += A [rows, 16] B [16, columns], of elements of 16 bits
+/// What an instruction multiplies: elements of 16 bits, sixteen of which are
+/// summed over, or of 8, of which this project has f8E4M3 alone, 32 of them.
+enum class TensorKind { F16, F8F6F4 };
+template <class T>
+inline constexpr TensorKind TensorKindOf =
+    std::is_same_v<T, F8E4M3> ? TensorKind::F8F6F4 : TensorKind::F16;
+
+/// An element type's number among those of its kind.
+template <class T> inline constexpr uint32_t TensorFormat = 0;
+template <> inline constexpr uint32_t TensorFormat<Bf16> = 1;
+
+/// D [rows, columns] += A [rows, K] B [K, columns], K being what the kind says,
 /// with sums in f32. A lies by rows along K, B's neighbours are along `majorB`.
 struct TensorProduct {
-  bool f16; // else bf16
+  uint32_t format; // of A's elements and of B's
   Major majorB;
   int columns;            // a multiple of 16, of 64 rows 8, up to 256
   int rows = TensorLanes; // or half of them
@@ -92,28 +104,30 @@ struct TensorInstruction {
 };
 KV_HD constexpr TensorInstruction encode(TensorProduct product) {
   constexpr uint32_t SumsF32 = 1;
-  uint32_t format = product.f16 ? 0 : 1;
-  return {SumsF32 << 4 | format << 7 | format << 10 |
+  return {SumsF32 << 4 | product.format << 7 | product.format << 10 |
           uint32_t(product.majorB == Major::Other) << 16 |
           uint32_t(product.columns >> 3) << 17 |
           uint32_t(product.rows >> 4) << 24};
 }
 KV_HD constexpr TensorProduct decode(TensorInstruction instruction) {
-  return {(instruction.bits >> 7 & 7) == 0,
+  return {instruction.bits >> 7 & 7,
           instruction.bits >> 16 & 1 ? Major::Other : Major::K,
           int(instruction.bits >> 17 & 0x3f) << 3,
           int(instruction.bits >> 24 & 0x1f) << 4};
 }
-KV_HD constexpr bool isUnderstood(TensorInstruction instruction) {
+/// Whether decode() says all of it, and a format is one of those above.
+KV_HD constexpr bool isUnderstood(TensorInstruction instruction,
+                                  TensorKind kind = TensorKind::F16) {
   TensorProduct product = decode(instruction);
-  return instruction.bits == encode(product).bits && product.columns > 0 &&
-         product.columns <= 256 &&
+  return instruction.bits == encode(product).bits &&
+         product.format <= (kind == TensorKind::F16 ? 1 : 0) &&
+         product.columns > 0 && product.columns <= 256 &&
          (product.rows == TensorLanes ? product.columns % 16 == 0
                                       : product.rows == HalfRows);
 }
 
 /// The words that hold A in tensor memory: of row `row`, elements k and k + 1,
-/// k even, the first in the lower half.
+/// k even, the first in the lower half; of 8 bits, elements 2 k to 2 k + 3.
 KV_HD constexpr TensorAddress tensorElementA(TensorAddress a, int row, int k) {
   return a.below(row).behind(k / 2);
 }

@@ -39,27 +39,34 @@ __device__ __forceinline__ void tensorFree(TensorAddress address, int columns) {
                : "memory");
 }
 
+#define KV_TENSOR_PRODUCT(kind, a_, constraint)                                \
+  asm volatile("{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, %4, 0;\n\t"         \
+               "tcgen05.mma.cta_group::1.kind::" kind " [%0], " a_             \
+               ", %2, %3, adds;\n\t}" ::"r"(d.bits),                           \
+               constraint(a.bits), "l"(b.bits), "r"(instruction.bits),         \
+               "r"(int(accumulates))                                           \
+               : "memory");
+
+template <TensorKind Kind>
 __device__ __forceinline__ void
 tensorMultiply(TensorAddress d, TensorDescriptor a, TensorDescriptor b,
                TensorInstruction instruction, bool accumulates) {
-  asm volatile(
-      "{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, %4, 0;\n\t"
-      "tcgen05.mma.cta_group::1.kind::f16 [%0], %1, %2, %3, adds;\n\t}" ::"r"(
-          d.bits),
-      "l"(a.bits), "l"(b.bits), "r"(instruction.bits), "r"(int(accumulates))
-      : "memory");
+  if constexpr (Kind == TensorKind::F16)
+    KV_TENSOR_PRODUCT("f16", "%1", "l")
+  else
+    KV_TENSOR_PRODUCT("f8f6f4", "%1", "l")
 }
-__device__ __forceinline__ void tensorMultiply(TensorAddress d, TensorAddress a,
-                                               TensorDescriptor b,
-                                               TensorInstruction instruction,
-                                               bool accumulates) {
-  asm volatile(
-      "{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, %4, 0;\n\t"
-      "tcgen05.mma.cta_group::1.kind::f16 [%0], [%1], %2, %3, adds;\n\t}" ::"r"(
-          d.bits),
-      "r"(a.bits), "l"(b.bits), "r"(instruction.bits), "r"(int(accumulates))
-      : "memory");
+template <TensorKind Kind>
+__device__ __forceinline__ void
+tensorMultiply(TensorAddress d, TensorAddress a, TensorDescriptor b,
+               TensorInstruction instruction, bool accumulates) {
+  if constexpr (Kind == TensorKind::F16)
+    KV_TENSOR_PRODUCT("f16", "[%1]", "r")
+  else
+    KV_TENSOR_PRODUCT("f8f6f4", "[%1]", "r")
 }
+#undef KV_TENSOR_PRODUCT
+
 __device__ __forceinline__ void tensorCommit(uint32_t barrier) {
   asm volatile(
       "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 "
@@ -113,6 +120,13 @@ __device__ __forceinline__ void tensorLoad(float (&r)[8][4], TensorAddress at) {
                  KV_WORDS_4("=f", r[4], 0), KV_WORDS_4("=f", r[5], 0),
                  KV_WORDS_4("=f", r[6], 0), KV_WORDS_4("=f", r[7], 0)
                : "r"(at.bits)
+               : "memory");
+}
+__device__ __forceinline__ void tensorStore(TensorAddress at,
+                                            const uint32_t (&r)[8]) {
+  asm volatile("tcgen05.st.sync.aligned.32x32b.x8.b32 [%8], {%0, %1, %2, %3, "
+               "%4, %5, %6, %7};" ::KV_WORDS_4("r", r, 0),
+               KV_WORDS_4("r", r, 4), "r"(at.bits)
                : "memory");
 }
 __device__ __forceinline__ void tensorStore(TensorAddress at,

@@ -26,6 +26,7 @@ def make(folder):
                  "kv_attention_drafts_bf16_64.sm_90a.cubin",
                  "kv_attention_tensor_bf16_64.sm_100a.cubin",
                  "kv_attention_tiles_f8p_64.sm_90a.cubin",
+                 "kv_attention_tensor_f8p_64.sm_100a.cubin",
                  "kv_attention_decode_f8p_64.sm_120.cubin",
                  "kv_attention_prefill_f8p_64.sm_120.cubin"):
         Path(folder, name).write_text(f"code of {name}")
