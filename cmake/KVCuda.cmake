@@ -29,7 +29,9 @@ function(kv_cuda_command)
   get_filename_component(name ${output} NAME)
   if(ARG_DEPFILE)
     set(depfile DEPFILE ${CMAKE_CURRENT_BINARY_DIR}/${name}.d)
-    list(APPEND ARG_FLAGS -MD -MF ${name}.d -MT ${output})
+    # To nvcc, -c means nothing beside -ptx; ccache takes only what has it.
+    list(APPEND ARG_FLAGS -c -MD -MF ${name}.d -MT ${output})
+    set(launcher ${KV_CCACHE})
   endif()
   if(ARG_SPLIT)
     list(GET outputs 1 kernel)
@@ -41,7 +43,7 @@ function(kv_cuda_command)
   add_custom_command(OUTPUT ${outputs}
     # ptxas reports on the error stream; a failed compiler must show it.
     COMMAND sh -c "\"$@\" 2>${name}.ptxas || { cat ${name}.ptxas >&2; exit 1; }" nvcc
-      ${KV_CUDA_NVCC} ${ARG_FLAGS} -o ${output} ${ARG_SOURCE}
+      ${launcher} ${KV_CUDA_NVCC} ${ARG_FLAGS} -o ${output} ${ARG_SOURCE}
     ${more}
     DEPENDS ${ARG_SOURCE} ${script}
     ${depfile}

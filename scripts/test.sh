@@ -6,12 +6,11 @@ cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
 scripts/setup.sh
-unformatted=$(git ls-files '*.cpp' '*.h' '*.c' | while read -r file; do
-  clang-format-22 --dry-run -Werror "$file" 2>/dev/null || echo "$file"
-done)
-if [ -n "$unformatted" ]; then
+# A process takes many files: to start one costs as much as five of them.
+if ! said=$(git ls-files '*.cpp' '*.h' '*.c' |
+  xargs -P "$(nproc)" -n 64 clang-format-22 --dry-run -Werror 2>&1); then
   echo "not formatted (clang-format-22 -i):" >&2
-  echo "$unformatted" >&2
+  echo "$said" | sed -n 's/:[0-9:]* error: .*//p; /^xargs:/p' | sort -u >&2
   echo "0 passed, 1 failed"
   exit 1
 fi

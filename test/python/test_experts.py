@@ -25,7 +25,7 @@ def route(choices, count, normalised):
 
 @pytest.mark.parametrize("normalised", (False, True))
 @pytest.mark.parametrize("choices,count", [(1, 1), (1, 5), (2, 8), (8, 128), (7, 7)])
-def test_route(tmp_path, choices, count, normalised):
+def test_route(choices, count, normalised):
     rng = np.random.default_rng(1)
     logits = (rng.standard_normal((9, count)) * 3).astype(np.float32)
     logits[1] = 2.5  # all equal: the lowest numbers
@@ -42,7 +42,7 @@ def test_route(tmp_path, choices, count, normalised):
     want = parts / total.sum(axis=1, keepdims=True)
     text = route(choices, count, normalised)
     for pipeline in PIPELINES:
-        artifact = compiled(tmp_path, text, pipeline)
+        artifact = compiled(text, pipeline)
         experts = np.full((9, choices), -1, np.int32)
         shares = np.full((9, choices), np.nan, np.float32)
         call(artifact, [logits, experts, shares])
@@ -69,7 +69,7 @@ def corrected(groups, keep, best):
 
 
 @pytest.mark.parametrize("groups,keep,best", [(1, 1, 1), (4, 2, 2), (6, 3, 1), (24, 5, 1), (3, 3, 8)])
-def test_kept_groups(tmp_path, groups, keep, best):
+def test_kept_groups(groups, keep, best):
     rng = np.random.default_rng(2)
     logits = (rng.standard_normal((9, 24)) * 3).astype(np.float32)
     logits[7] = -200  # logistic functions of 0
@@ -90,7 +90,7 @@ def test_kept_groups(tmp_path, groups, keep, best):
     for pipeline in PIPELINES:
         experts, shares = np.full((9, 4), -1, np.int32), np.full((9, 4), np.nan, np.float32)
         found = np.zeros((9, 24), np.float32)
-        call(compiled(tmp_path, corrected(groups, keep, best), pipeline),
+        call(compiled(corrected(groups, keep, best), pipeline),
              [logits, keys, experts, shares, found])
         np.testing.assert_array_equal(found, kept)
         assert np.array_equal(experts, order)
@@ -98,13 +98,13 @@ def test_kept_groups(tmp_path, groups, keep, best):
         np.testing.assert_allclose(shares, want, rtol=1e-6, atol=1e-30)
 
 
-def test_route_of_what_is_no_number(tmp_path):
+def test_route_of_what_is_no_number():
     """Whatever the logits, experts are numbers of experts, all different."""
     logits = np.array([[np.nan] * 4, [1, np.nan, 2, 0], [-np.inf] * 4, [np.inf, 0, np.inf, np.nan]],
                       np.float32)
     for pipeline in PIPELINES:
         experts, shares = np.full((4, 3), -1, np.int32), np.zeros((4, 3), np.float32)
-        call(compiled(tmp_path, route(3, 4, True), pipeline), [logits, experts, shares])
+        call(compiled(route(3, 4, True), pipeline), [logits, experts, shares])
         assert experts.tolist() == [[0, 1, 2], [2, 0, 3], [0, 1, 2], [0, 2, 1]]
         assert np.isnan(shares[0]).all() and np.isfinite(shares[1]).all()
 
@@ -200,13 +200,13 @@ CASES = [(["f32"], [32], 24, False), (["bf16"], [48], 20, True), (["f32"], [16],
 
 
 @pytest.mark.parametrize("formats,widths,columns,own_rows", CASES)
-def test_products(tmp_path, formats, widths, columns, own_rows):
+def test_products(formats, widths, columns, own_rows):
     product = Product(formats, widths, columns, own_rows)
     x, experts = product.x(41), choose(41)
     text, answers = product.text(), []
     for pipeline, mcpu in (("kv-reference", "native"), ("kv-cpu", "native"),
                            ("kv-cpu", "x86-64-v3")):
-        artifact = compiled(tmp_path, text, pipeline, mcpu)
+        artifact = compiled(text, pipeline, mcpu)
         answers.append(product.answer(artifact, x, experts))
         # Rows alone, and in other company.
         for begin, end in ((0, 1), (1, 4), (2, 19), (5, 5)):
@@ -217,22 +217,20 @@ def test_products(tmp_path, formats, widths, columns, own_rows):
         assert [a.tobytes() for a in other] == [a.tobytes() for a in answers[0]]
 
 
-def test_weights_that_stay_row_major(tmp_path):
+def test_weights_that_stay_row_major():
     """No weight of a file: the plain meaning, with the same bits."""
     plain, named = (Product(["f32", "bf16"], [32, 16], 24, named=n) for n in (False, True))
     x, experts = plain.x(9), choose(9)
-    want = named.answer(compiled(tmp_path, named.text()), x, experts)
-    other = tmp_path / "row-major"
-    other.mkdir()
+    want = named.answer(compiled(named.text()), x, experts)
     for pipeline in PIPELINES:
-        got = plain.answer(compiled(other, plain.text(), pipeline), x, experts)
+        got = plain.answer(compiled(plain.text(), pipeline), x, experts)
         assert [a.tobytes() for a in got] == [a.tobytes() for a in want]
 
 
-def test_threads(tmp_path):
+def test_threads():
     product = Product(["bf16", "q8_0"], [64, 48], 256)
     x, experts = product.x(33), choose(33)
-    artifact = compiled(tmp_path, product.text())
+    artifact = compiled(product.text())
     want = product.answer(artifact, x, experts)
     for threads in (1, 2, 3, 8):
         out = product.outputs(33)
@@ -241,17 +239,15 @@ def test_threads(tmp_path):
 
 
 @pytest.mark.parametrize("format_", ("bf16", "q4_0"))
-def test_the_bits_of_one_matrix_alone(tmp_path, format_):
+def test_the_bits_of_one_matrix_alone(format_):
     """What kv.matmul gives with the matrix of one expert."""
     product = Product([format_], [32], 64)
     x, experts = product.x(13), choose(13)
-    got = product.answer(compiled(tmp_path, product.text()), x, experts)[0]
+    got = product.answer(compiled(product.text()), x, experts)[0]
     blocks = product.stored[0].reshape(EXPERTS, 2, *product.stored[0].shape[1:])
     weight = f"tensor<{'x'.join(map(str, blocks.shape[1:]))}x{'i8' if format_ == 'q4_0' else format_}>"
     formats = "{formats = [#kv.quant<q4_0>]}" if format_ == "q4_0" else ""
-    folder = tmp_path / "alone"
-    folder.mkdir()
-    artifact = compiled(folder, f"""
+    artifact = compiled(f"""
       func.func @f(%x: tensor<?x64xf32>, %w: {weight}) -> tensor<?x32xf32>
           attributes {{kv.entry}} {{
         %y = kv.matmul %x, %w {formats} : tensor<?x64xf32>, {weight} -> tensor<?x32xf32>

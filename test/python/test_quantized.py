@@ -1,6 +1,7 @@
 """Quantised weights: packing, kv.dequantize and kv.matmul of every format, against the gguf package
 and a plain loop in double precision; the same bits by every way to multiply bytes, AMX among them."""
 
+import functools
 import subprocess
 
 import numpy as np
@@ -10,7 +11,8 @@ import gguf
 from float_weights import finite_bytes
 from host import call, call_runtime, runs_levels
 from kv_import import float8, quant_blocks
-from tools import find, of_pipeline
+import tools
+from tools import artifact_folder, find, of_pipeline
 
 KV_COMPILE, KV_OPT = find("kv-compile"), find("kv-opt")
 FORMATS = sorted(quant_blocks.FORMATS)
@@ -68,17 +70,15 @@ def packed(blocks, name):
     return quant_blocks.pack(blocks, name).view(np.int8)
 
 
-def compiled(tmp_path, text, pipeline="kv-cpu", mcpu="native"):
-    source, artifact = tmp_path / "m.mlir", tmp_path / f"{pipeline}-{mcpu}.so"
-    source.write_text(text)
-    subprocess.run([KV_COMPILE, *of_pipeline(pipeline), f"--mcpu={mcpu}", source, "-o", artifact],
-                   check=True)
-    return artifact
+def compiled(text, pipeline="kv-cpu", mcpu="native"):
+    return tools.compiled(text, *of_pipeline(pipeline), f"--mcpu={mcpu}")
 
 
-def compiled_generic(tmp_path, text):
+@functools.cache
+def compiled_generic(text):
     """By the generic sums of products, which no x86-64 level of kv-compile takes."""
-    source, artifact = tmp_path / "m.mlir", tmp_path / "generic.so"
+    folder = artifact_folder()
+    source, artifact = folder / "m.mlir", folder / "m.so"
     source.write_text(text)
     lowered = subprocess.run([KV_OPT, "--kv-cpu=mcpu=x86-64", source], check=True,
                              capture_output=True).stdout
@@ -121,7 +121,7 @@ def rounded_rows(x):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_rows_are_those_of_the_file(tmp_path, name):
+def test_rows_are_those_of_the_file(name):
     blocks = random_blocks(name, np.random.default_rng(1))
     shape = "x".join(map(str, quant_blocks.packed_shape(name, blocks.shape[:1] + (COLUMNS,))))
     text = f"""
@@ -135,7 +135,7 @@ def test_rows_are_those_of_the_file(tmp_path, name):
       }}"""
     want = dequantized(blocks, name)
     for pipeline in ("kv-reference", "kv-cpu"):
-        artifact = compiled(tmp_path, text, pipeline)
+        artifact = compiled(text, pipeline)
         some = np.full((5, COLUMNS), np.nan, np.float32)
         whole = np.full((ROWS, COLUMNS), np.nan, np.float32)
         # Numbers outside stand for the nearest row.
@@ -146,7 +146,7 @@ def test_rows_are_those_of_the_file(tmp_path, name):
 
 @pytest.mark.parametrize("kind", (random_blocks, extreme_blocks))
 @pytest.mark.parametrize("name", FORMATS)
-def test_products(tmp_path, name, kind):
+def test_products(name, kind):
     rng = np.random.default_rng(2)
     blocks = kind(name, rng)
     x = (rng.standard_normal((TOKENS, COLUMNS)) * 3).astype(np.float32)
@@ -156,16 +156,16 @@ def test_products(tmp_path, name, kind):
     x[4] = np.where(np.arange(COLUMNS) % 2, 127, -127)
     text, w = matmul([name], [ROWS]), packed(blocks, name)
     answers = {}
-    for artifact in (compiled(tmp_path, text, "kv-reference"), compiled_generic(tmp_path, text),
-                     *(compiled(tmp_path, text, mcpu=level) for level in LEVELS)):
-        answers[artifact.name] = np.full((TOKENS, ROWS), np.nan, np.float32)
-        call(artifact, [x, w, answers[artifact.name]])
+    for which, artifact in (("kv-reference", compiled(text, "kv-reference")), ("generic", compiled_generic(text)),
+                            *((level, compiled(text, mcpu=level)) for level in LEVELS)):
+        answers[which] = np.full((TOKENS, ROWS), np.nan, np.float32)
+        call(artifact, [x, w, answers[which]])
         # A row alone, and rows in another number.
         for begin, end in ((0, 1), (4, 5), (3, 10), (1, 17), (3, 36), (9, 30)):
             part = np.full((end - begin, ROWS), np.nan, np.float32)
             call(artifact, [x[begin:end].copy(), w, part])
-            assert part.tobytes() == answers[artifact.name][begin:end].tobytes()
-    first = answers["kv-reference-native.so"]
+            assert part.tobytes() == answers[which][begin:end].tobytes()
+    first = answers["kv-reference"]
     for which, answer in answers.items():
         assert answer.tobytes() == first.tobytes(), which
     exact, rows = dequantized(blocks, name).astype(np.float64), rounded_rows(x)
@@ -174,47 +174,45 @@ def test_products(tmp_path, name, kind):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_more_columns_than_tiles_take_at_a_time(tmp_path, name):
+def test_more_columns_than_tiles_take_at_a_time(name):
     """Between parts of a row the sums are in the product."""
     rng = np.random.default_rng(10)
     blocks, text = random_blocks(name, rng, 32, 2304), matmul([name], [32], 2304)
     x = rng.standard_normal((TOKENS, 2304)).astype(np.float32)
     first = None
-    for artifact in (compiled(tmp_path, text, "kv-reference"),
-                     *(compiled(tmp_path, text, mcpu=level) for level in LEVELS[-2:])):
+    for which, artifact in (("kv-reference", compiled(text, "kv-reference")),
+                            *((level, compiled(text, mcpu=level)) for level in LEVELS[-2:])):
         out = np.full((TOKENS, 32), np.nan, np.float32)
         call(artifact, [x, packed(blocks, name), out])
         first = out if first is None else first
-        assert out.tobytes() == first.tobytes(), artifact.name
+        assert out.tobytes() == first.tobytes(), which
     exact, rows = dequantized(blocks, name).astype(np.float64), rounded_rows(x)
     size = np.abs(rows) @ np.abs(exact).T
     np.testing.assert_array_less(np.abs(first - rows @ exact.T), 4e-6 * size)
 
 
-def test_formats_in_one_product(tmp_path):
+def test_formats_in_one_product():
     """Of one input, in one parallel region: the bits of each alone, with any number of threads."""
     rng = np.random.default_rng(3)
     formats = ["q4_k", "q6_k", "q4_k", "q8_0", "q4_0", "i8", "f8e4m3"]
     widths = [64, 32, 64, 16, 160, 48, 32]
     weights = [packed(random_blocks(f, rng, n), f) for f, n in zip(formats, widths)]
     x = rng.standard_normal((TOKENS, COLUMNS)).astype(np.float32)
-    artifact = compiled(tmp_path, matmul(formats, widths))
+    artifact = compiled(matmul(formats, widths))
     together = None
     for threads in (1, 2, 3, 8):
         out = [np.full((TOKENS, n), np.nan, np.float32) for n in widths]
         assert call_runtime(artifact, [x, *weights, *out], threads) == (0, "")
         together = together or out
         assert [o.tobytes() for o in out] == [o.tobytes() for o in together]
-    for i, (format_, width, weight, got) in enumerate(zip(formats, widths, weights, together)):
+    for format_, width, weight, got in zip(formats, widths, weights, together):
         alone = np.full((TOKENS, width), np.nan, np.float32)
-        folder = tmp_path / str(i)  # a file that is loaded cannot be another
-        folder.mkdir()
-        call(compiled(folder, matmul([format_], [width])), [x, weight, alone])
+        call(compiled(matmul([format_], [width])), [x, weight, alone])
         assert alone.tobytes() == got.tobytes()
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_what_is_no_number_stays_in_its_place(tmp_path, name):
+def test_what_is_no_number_stays_in_its_place(name):
     """A NaN scale spoils its column, a NaN or an infinity in a row that row."""
     rng = np.random.default_rng(4)
     blocks = random_blocks(name, rng)
@@ -225,7 +223,7 @@ def test_what_is_no_number_stays_in_its_place(tmp_path, name):
     answers = []
     for pipeline in ("kv-reference", "kv-cpu"):
         answers.append(np.zeros((6, ROWS), np.float32))
-        call(compiled(tmp_path, matmul([name], [ROWS]), pipeline),
+        call(compiled(matmul([name], [ROWS]), pipeline),
              [x, packed(blocks, name), answers[-1]])
     bad = np.zeros((6, ROWS), bool)
     bad[:, 7] = bad[[2, 4], :] = True
@@ -235,7 +233,7 @@ def test_what_is_no_number_stays_in_its_place(tmp_path, name):
 
 
 @pytest.mark.parametrize("activations", ("i8", "f32"))
-def test_a_linear_layer(tmp_path, activations):
+def test_a_linear_layer(activations):
     """What a front end writes; with f32 activations nothing is rounded, and a remark says what it
     costs."""
     text = f"""
@@ -264,7 +262,7 @@ def test_a_linear_layer(tmp_path, activations):
     rows = rounded_rows(x) if activations == "i8" else x.astype(np.float64)
     for pipeline in ("kv-reference", "kv-cpu"):
         out = np.full((TOKENS, ROWS), np.nan, np.float32)
-        call(compiled(tmp_path, text, pipeline), [x, packed(blocks, "q4_0"), out])
+        call(compiled(text, pipeline), [x, packed(blocks, "q4_0"), out])
         size = np.abs(rows) @ np.abs(exact).T
         np.testing.assert_array_less(np.abs(out - rows @ exact.T), 2e-6 * size)
 

@@ -231,7 +231,7 @@ def test_threads_kernels_and_cuts_change_no_bit(tmp_path, delta, key):
     for pipeline, threads in (("kv-reference", 1), ("kv-cpu", 1), ("kv-cpu", 2), ("kv-cpu", 3)):
         made = tmp_path / f"{pipeline}.so"
         if not made.exists():
-            subprocess.run([KV_COMPILE, f"--pipeline={pipeline}", source, "-o", made], check=True)
+            subprocess.run([KV_COMPILE, *of_pipeline(pipeline), source, "-o", made], check=True)
         conv, scan = (state.copy() for state in states)
         out = step(made, threads, 0, tokens, conv, scan, table, offsets)
         assert not any(np.isnan(one).any() for one in out)

@@ -17,9 +17,9 @@ KV_GENERATE = ROOT / "tools/kv-generate/kv-generate"
 QUICK = "-O0"
 
 
-def of_pipeline(name):
-    """kv-compile's options for a pipeline: kv-reference, by which nobody serves, is compiled quickly."""
-    return (f"--pipeline={name}", *((QUICK,) if name == "kv-reference" else ()))
+def of_pipeline(name, quick=False):
+    """kv-compile's options for a pipeline: kv-reference, by which nobody serves, is always compiled quickly."""
+    return (f"--pipeline={name}", *((QUICK,) if quick or name == "kv-reference" else ()))
 
 
 def run(tool, *arguments, **more):
@@ -60,10 +60,15 @@ def _artifacts():
     return tempfile.TemporaryDirectory(prefix="kv-artifacts-")
 
 
+def artifact_folder():
+    """A folder for an artifact that is there until the process ends: what is loaded stays as it is."""
+    return Path(tempfile.mkdtemp(dir=_artifacts().name))
+
+
 @functools.cache
 def compiled(text, *options):
     """The artifact of a module's text by kv-compile with these options, made once a process."""
-    folder = Path(tempfile.mkdtemp(dir=_artifacts().name))
+    folder = artifact_folder()
     (folder / "m.mlir").write_text(text)
     subprocess.run([find("kv-compile"), *options, folder / "m.mlir", "-o", folder / "m.so"], check=True)
     return folder / "m.so"
