@@ -21,14 +21,14 @@ class Chip(NamedTuple):
 
 CHIPS = (Chip("10.0", "5",
               "tensor_memory_f16_other_64", "Instruction.TensorProductsOfTensorMemory",
-              "tensor_bf16_128", "bf16 mixed 2x130+1 1x0+40 1x70+20 4/1 d128 page 16",
+              "tensor_bf16_64", "bf16 1x20+30 4/1 d64 page 16",
               "Instruction.MultiplyOf8Bits",
               ("tiles", "AttentionTiles.BitsOfTheOtherPrefill")),
          Chip("12.0", "3",
               "mma_e4m3", "Instruction.MultiplyOf8Bits",
               "decode_f8p_128", "f8p 2x300+1 8/1 d128 page 16",
               "Instruction.TensorCommits",
-              ("bytes", "Heads/AttentionBytes.AreTheDefinition/64")))
+              ("bytes", "Heads/AttentionBytes.AreTheDefinition/0")))
 
 
 def visit_one(rehearsal, chip):
