@@ -209,8 +209,8 @@ constexpr bool FitsMultiprocessor =
              Scales::scales>
 
 /// The configuration of a row KV_DRAFT_TILE_KERNEL: up to 64 rows a sequence,
-/// which one warpgroup has. Two blocks share an SM, so that one multiplies while
-/// the other weighs.
+/// which one warpgroup has. Two blocks share an SM, so that one multiplies
+/// while the other weighs.
 template <class Query, class Cache, Scales S, int HeadDim>
 struct DraftTileConfig : TileConfig<Query, Cache, HeadDim, S, 1, 2> {
   static constexpr bool Drafts = true;
