@@ -21,8 +21,10 @@ namespace kv::cuda {
 template <Block B, class C, Fault F>
 KV_BODY void AttentionBody<B, C, F>::finishRows() {
   auto finishes = b.template shared<FloatPair>(C::Finishes, C::Rows);
-  // The rows' paths lay there, and no barrier came behind the last leaf's.
-  if (KeepsPart && p.ancestors && F != Fault::MissingPathsBarrier)
+  // The rows' paths lay there, and no barrier came behind the last leaf's where
+  // a part waits or nobody takes turns.
+  constexpr bool Races = KeepsPart || (TileRows<C> && DraftRows<C>);
+  if (Races && p.ancestors && F != Fault::MissingPathsBarrier)
     b.sync();
   KV_UNROLL
   for (int side = 0; side < 2; ++side) {

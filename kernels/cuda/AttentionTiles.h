@@ -133,7 +133,7 @@ struct TileConfig {
   /// are.
   static constexpr bool PartWaits = HeadDim > 128;
   /// Of 8 bits, where whoever widens needs registers as well, so does what the
-  /// end of a unit needs.
+  /// end of a unit needs; and where two blocks share the registers.
   static constexpr bool KeepsUnit = Widens && (PartWaits || Blocks > 1);
 
   /// Named barriers; more are of turns (TileRows.h).
@@ -211,8 +211,9 @@ constexpr bool FitsMultiprocessor =
   TileConfig<ElementOf<KV_DTYPE_##query>, ElementOf<KV_DTYPE_##cache>, dim,    \
              Scales::scales>
 
-/// Of up to 64 rows a sequence one warpgroup has all. Two blocks share an SM,
-/// so that one multiplies while the other weighs.
+/// The configuration of a row KV_DRAFT_TILE_KERNEL: up to 64 rows a sequence,
+/// which one warpgroup has. Two blocks share an SM, so that one multiplies
+/// while the other weighs.
 template <class Query, class Cache, Scales S, int HeadDim>
 struct DraftTileConfig : TileConfig<Query, Cache, HeadDim, S, 1, 2> {
   static constexpr bool Drafts = true;

@@ -40,6 +40,7 @@ using Scaled = Of<F8E4M3, 64, Scales::Row>;
 using Groups = Of<F8E4M3, 64, Scales::Groups>;
 using Wide = Of<F8E4M3, 256, Scales::Row>;
 using Drafts = OfDrafts<F8E4M3, 128, Scales::Row>;
+using PlainDrafts = OfDrafts<F8E4M3, 128, Scales::None>;
 
 template <class T> const AttentionKernel &kernel() {
   using C = typename T::Config;
@@ -73,6 +74,7 @@ TEST(TileFault, None) {
   expectGood<Groups>();
   expectGood<Wide>();
   expectGood<Drafts>();
+  expectGood<PlainDrafts>();
 }
 TEST(TileFault, RowsOfOneTileMore) {
   AttentionCase c = ordinary();
@@ -96,6 +98,7 @@ TEST(TileFault, MissingPathsBarrier) {
   c.trees = true;
   c.parts = 1; // whole units: their rows finish
   expectSeen<Fault::MissingPathsBarrier, Parts>("race", c);
+  expectSeen<Fault::MissingPathsBarrier, PlainDrafts>("race", c);
 }
 TEST(TileFault, MissingEmptyWaitOfWideners) {
   expectSeen<Fault::MissingEmptyWait, Eight>("shared memory");
