@@ -41,7 +41,7 @@ def visit_one(rehearsal, chip):
                f"{chip.name}: {fault} gives red rows {failures(records)}")
         return records
 
-    records = red("instructions,probes", f"wrong:kv_test_{chip.wrong}", chip.instruction)
+    records = red("instructions,probes,ceilings,timing", f"wrong:kv_test_{chip.wrong}", chip.instruction)
     left = records["instructions", chip.others]["message"]
     expect(left.startswith("left out: "), f"{chip.name}: {chip.others} says '{left}'")
     red("long", f"page:kv_attention_{chip.page}", chip.instruction, chip.step)
