@@ -32,6 +32,7 @@ CHIPS = (Chip("10.0", "5",
 
 
 def visit_one(rehearsal, chip):
+    """Its correctness and some timing, with the faults."""
     results, environment = rehearsal.fresh(), {"KV_FAKE_CUDA_FIRST": chip.first}
 
     def red(suites, fault, *expected):
@@ -41,7 +42,8 @@ def visit_one(rehearsal, chip):
                f"{chip.name}: {fault} gives red rows {failures(records)}")
         return records
 
-    records = red("instructions,probes", f"wrong:kv_test_{chip.wrong}", chip.instruction)
+    records = red("instructions,probes,ceilings,timing", f"wrong:kv_test_{chip.wrong}",
+                  chip.instruction)
     left = records["instructions", chip.others]["message"]
     expect(left.startswith("left out: "), f"{chip.name}: {chip.others} says '{left}'")
     red("long", f"page:kv_attention_{chip.page}", chip.instruction, chip.step)

@@ -83,8 +83,10 @@ def pack(folder, build, chips=USUAL, other=None, models=True, few=False):
                        stdout=subprocess.DEVNULL)
         subprocess.run(["cmake", "--build", build, "--target", *TARGETS], check=True)
     build = Path(build).resolve()
+    compiled = [chip for chip in chips if CHIPS[chip] == "cubin"]
     # Of two whole sets there is no room for several chips; a visit with two is to the last one.
-    builds = [(build, chips), *([(Path(other).resolve(), chips[-1:])] if other else [])]
+    compared = (compiled or chips)[-1:]
+    builds = [(build, chips), *([(Path(other).resolve(), compared)] if other else [])]
     for each in builds:
         if problem := lacking(*each):
             return refuse(problem)
@@ -102,9 +104,8 @@ def pack(folder, build, chips=USUAL, other=None, models=True, few=False):
     (folder / "commit").write_text(commit(ROOT) + "\n")
     if models:
         python = ROOT / ".venv/bin/python"
-        compiled = [chip for chip in chips if CHIPS[chip] == "cubin"]  # an artifact has PTX as well
         subprocess.run([python if python.exists() else sys.executable, scripts / "tiny_models.py",
-                        folder / "model", build, ",".join(compiled) or "sm_80",
+                        folder / "model", build, ",".join(compiled) or "sm_80",  # and PTX
                         *(["few"] if few else [])], check=True,
                        stdout=subprocess.DEVNULL)
     bytes_ = size(folder)

@@ -26,18 +26,23 @@ inline StepShape mixedShape(int decoding, int cached) {
   return shape;
 }
 
-/// Adds a step for each kernel of this device that none of `shapes` runs, and
-/// leaves out those that do without tile copies where there are none, and those
-/// for which it has no kernels.
-inline std::vector<StepShape> forEveryKernel(std::vector<StepShape> shapes,
-                                             const StepShape &decode,
-                                             const StepShape &prefill) {
+/// Those that this device has kernels for; without tile copies only where there
+/// are some.
+inline std::vector<StepShape> ofThisDevice(std::vector<StepShape> shapes) {
   std::erase_if(shapes, [](const StepShape &shape) {
     bool anyTiles = false;
     for (const AttentionKernel *kernel : shape.kernels())
       anyTiles |= tileKernelOf(*kernel) != nullptr;
     return shape.kernels().empty() || (!shape.tiles && !anyTiles);
   });
+  return shapes;
+}
+
+/// And a step for each kernel of this device that none of them runs.
+inline std::vector<StepShape> forEveryKernel(std::vector<StepShape> shapes,
+                                             const StepShape &decode,
+                                             const StepShape &prefill) {
+  shapes = ofThisDevice(std::move(shapes));
   auto isRun = [&](const AttentionKernel &kernel) {
     for (const StepShape &shape : shapes)
       for (const AttentionKernel *other : shape.kernels())
@@ -139,7 +144,7 @@ inline std::vector<StepShape> stepShapes(bool small, bool everyKernel = true,
         })};
     return everyKernel ? forEveryKernel(std::move(shapes), tiny(1, 150, 1),
                                         tiny(1, 20, 30))
-                       : shapes;
+                       : ofThisDevice(std::move(shapes));
   }
   StepShape b64 = uniform(64, 8191, 1), long1 = uniform(1, 32767, 1),
             mid = uniform(16, 4095, 1), prompt = uniform(1, 0, 8192);

@@ -253,9 +253,9 @@ KV_BODY void tensorTurnsBody(B &b, const TileInstructionParams &p) {
   endTensor(b, memory, FewestColumns);
 }
 
-/// in: three pairs of floats a thread; out [128][3]: their first two's product,
-/// that plus the third, and 1 where the lane was elected or, as 2, some lane of
-/// the warp has a first number below zero.
+/// in: three pairs of floats a thread; out [128][3]: the product of the first
+/// two, that plus the third, and, 1 or 0 each, whether the lane was elected and
+/// whether a lane of its warp has a first number below zero.
 template <class B>
 KV_BODY void tensorPairsBody(B &b, const TileInstructionParams &p) {
   const auto *in = static_cast<const FloatPair *>(p.in) + b.thread() * 3;

@@ -1,4 +1,4 @@
-//===- TileInstructionBodies.h - What 9.0 alone has, one by one -*- C++ -*-===//
+//===- TileInstructionBodies.h - What 9.0 has, one by one -------*- C++ -*-===//
 //
 // Barriers in shared memory, tile copies, named barriers and products of a
 // warpgroup, as small as they can be; and RingBody.h, where they come together,
