@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -12,7 +14,8 @@ TARGETS = ("gpu-verify", "kv-run", "kv-compile", "KVCuda", "KVCudaKernels", "KVV
 # Machine code, and the PTX that drivers translate for what has none.
 CHIPS = {"sm_80": "cubin", "sm_90a": "cubin", "sm_100a": "cubin", "sm_120": "cubin",
          "compute_80": "ptx"}
-USUAL = ("sm_80", "sm_90a")
+# What travels in an archive, a sixth of its bytes, until the first command.
+ARCHIVE, ARCHIVED = "contents.tar.xz", ("lib/kv-cuda", "lib/kv-verify", "b", "model")
 # What every Linux has in a version that suits; others are carried.
 SYSTEM = ("linux-vdso", "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so", "ld-linux")
 
@@ -36,8 +39,7 @@ def copy_stripped(program, folder):
 
 
 def kernels(folder, build, chips):
-    """The program and its images of these chips: what two builds are compared by. Those of all, and
-    PTX, would be too many bytes."""
+    """The program and its images of these chips: what two builds are compared by."""
     (folder / "bin").mkdir(parents=True)
     copy_stripped(build / "bin/gpu-verify", folder / "bin")
     for images in ("kv-cuda", "kv-verify"):
@@ -45,6 +47,30 @@ def kernels(folder, build, chips):
         for chip in chips:
             for path in (build / "lib" / images).glob(f"*.{chip}.{CHIPS[chip]}"):
                 shutil.copy(path, folder / "lib" / images)
+
+
+def archive(folder):
+    with tarfile.open(folder / ARCHIVE, "w:xz", preset=1) as made:
+        for name in ARCHIVED:
+            if (folder / name).exists():
+                made.add(folder / name, name)
+                shutil.rmtree(folder / name)
+
+
+def unpack(folder):
+    """What came in an archive, instead of what another one left there. A command that is cut off
+    meanwhile leaves the archive to the next one."""
+    folder = Path(folder)
+    if not (folder / ARCHIVE).exists():
+        return
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        with tarfile.open(folder / ARCHIVE) as came:
+            came.extractall(scratch)
+        for name in ARCHIVED:
+            shutil.rmtree(folder / name, ignore_errors=True)
+            if (Path(scratch) / name).exists():
+                os.rename(Path(scratch) / name, folder / name)
+    (folder / ARCHIVE).unlink()
 
 
 def unknown(chips):
@@ -70,7 +96,7 @@ def commit(root):
     return said.stdout.strip() or "unknown"
 
 
-def pack(folder, build, chips=USUAL, other=None, models=True, few=False):
+def pack(folder, build, chips=tuple(CHIPS), other=None, models=True, few=False):
     """Exit status. `other`: a build to compare with; `few`: one model, for a rehearsal."""
     folder = Path(folder)
     if problem := unknown(chips):
@@ -84,14 +110,12 @@ def pack(folder, build, chips=USUAL, other=None, models=True, few=False):
         subprocess.run(["cmake", "--build", build, "--target", *TARGETS], check=True)
     build = Path(build).resolve()
     compiled = [chip for chip in chips if CHIPS[chip] == "cubin"]
-    # Of two whole sets there is no room for several chips; a visit with two is to the last one.
-    compared = (compiled or chips)[-1:]
-    builds = [(build, chips), *([(Path(other).resolve(), compared)] if other else [])]
+    builds = [build, *([Path(other).resolve()] if other else [])]
     for each in builds:
-        if problem := lacking(*each):
+        if problem := lacking(each, chips):
             return refuse(problem)
     for place, each in zip((folder, folder / "b"), builds):
-        kernels(place, *each)
+        kernels(place, each, chips)
     copy_stripped(build / "bin/kv-run", folder / "bin")
     copy_stripped(build / "lib/libkv_cuda.so", folder / "lib")
     for program in (folder / "bin/kv-run", folder / "lib/libkv_cuda.so"):
@@ -108,6 +132,7 @@ def pack(folder, build, chips=USUAL, other=None, models=True, few=False):
                         folder / "model", build, ",".join(compiled) or "sm_80",  # and PTX
                         *(["few"] if few else [])], check=True,
                        stdout=subprocess.DEVNULL)
+    archive(folder)
     bytes_ = size(folder)
     print(f"{folder}: {bytes_ / 2**20:.1f} MiB")
     if bytes_ > MOST_BYTES:

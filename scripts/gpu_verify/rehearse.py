@@ -180,6 +180,7 @@ def main(build):
 
         step("the folder")
         expect(pack.pack(rehearsal.folder, build, other=build, few=True) == 0, "it is not packed")
+        pack.unpack(rehearsal.folder)  # as its first command does; one row is asked for before
         step("a visit, killed and resumed")
         predict(rehearsal)
         profiles(rehearsal, whole(rehearsal))
