@@ -55,6 +55,8 @@ endforeach()
 kv_install_script(kv-import)
 kv_install_script(kv-generate)
 kv_install_script(kv-serve)
+install(FILES tools/kv_command_line.py
+  DESTINATION ${CMAKE_INSTALL_LIBEXECDIR} COMPONENT tools)
 
 if(KV_ENABLE_COMPILER)
   # kv_mlir_target says why not 23.

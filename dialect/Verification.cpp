@@ -73,7 +73,7 @@ LogicalResult kv::verifySameRows(Operation *op, StringRef nameA, Type a,
 LogicalResult kv::verifyNumber(Operation *op, StringRef name, APFloat value,
                                Sign sign) {
   SmallString<16> given;
-  value.toString(given);
+  value.toString(given, /*FormatPrecision=*/6);
   bool isRounded;
   value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
                 &isRounded);

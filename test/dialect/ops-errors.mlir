@@ -716,7 +716,7 @@ func.func @norm_weight(%x: tensor<?x2x8xf32>, %w: tensor<16xf32>) {
 // -----
 
 func.func @norm_eps(%x: tensor<?x8xf32>, %w: tensor<8xf32>) {
-  // expected-error @+1 {{eps must be finite and not negative in f32, not -9.9999999999999995E-7}}
+  // expected-error @+1 {{eps must be finite and not negative in f32, not -1.0E-6}}
   %r = kv.rms_norm %x, %w eps -1.0e-6 : tensor<?x8xf32>, tensor<8xf32> -> tensor<?x8xf32>
   return
 }

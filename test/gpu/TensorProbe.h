@@ -43,7 +43,8 @@ KV_BODY void tensorProbeBody(B &b, const ProbeParams &p) {
             encodeTensor({b.sharedAddress(0), 0, AtomBytes}).behind(step * 32),
             encodeTensor({b.sharedAddress(TensorPlaceB), 0, AtomBytes})
                 .behind(step * 32),
-            encode(TensorProduct{false, Major::K, N, Rows}), from + step > 0);
+            encode(TensorProduct{TensorFormat<Bf16>, Major::K, N, Rows}),
+            from + step > 0);
       b.commitTensor(complete);
     }
     b.sync();

@@ -110,7 +110,7 @@ std::unique_ptr<Suite> kv::cuda::test::makeSuite(std::string_view name,
                                                  Gpu &gpu,
                                                  const SuiteOptions &options) {
   if (name == "instructions")
-    return makeTests({"Instruction."}, 1, gpu.memoryBytes);
+    return makeTests({"Instruction."}, 0.5, gpu.memoryBytes);
   if (name == "movers")
     return makeTests({"Mover."}, 1, gpu.memoryBytes);
   if (name == "attention")

@@ -190,7 +190,7 @@ KV_BODY void tensorProductBody(B &b, const TileInstructionParams &p) {
   if (b.thread() == 0) {
     b.fenceAfter();
     TensorInstruction instruction =
-        encode(TensorProduct{std::is_same_v<T, F16>, MajorB, N, Rows});
+        encode(TensorProduct{TensorFormat<T>, MajorB, N, Rows});
     TensorDescriptor operandA =
         encodeTensor({b.sharedAddress(0), 0, AtomBytes});
     TensorDescriptor operandB = encodeTensor(
@@ -236,7 +236,8 @@ KV_BODY void tensorTurnsBody(B &b, const TileInstructionParams &p) {
             encodeTensor({b.sharedAddress(0), 0, AtomBytes}).behind(step * 32),
             encodeTensor({b.sharedAddress(TensorPlaceB), 0, AtomBytes})
                 .behind(step * 32),
-            encode(TensorProduct{false, Major::K, N}), turn + step > 0);
+            encode(TensorProduct{TensorFormat<Bf16>, Major::K, N}),
+            turn + step > 0);
       b.commitTensor(complete);
     }
     b.sync();

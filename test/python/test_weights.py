@@ -415,7 +415,7 @@ from kv_import import cli
 assert cli.main(sys.argv[1:]) == 0
 print([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0])"""
     done = subprocess.run([sys.executable, "-c", program, *map(str, arguments)], check=True, text=True,
-                          stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(KV_IMPORT.parent)})
+                          stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, KV_IMPORT.parents[:2]))})
     return int(done.stdout.split()[-2]) * 1024
 
 

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from command_line import Parser, integer, number
+from kv_command_line import Parser, integer, number
 
 from .chat import ChatFormat, conversation
 from .detokenize import Detokenizer

@@ -4,7 +4,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from command_line import Parser, integer
+from kv_command_line import Parser, integer
 
 from .checks import check_length, check_tensors
 from .errors import ImportFailure

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import kvmlir
-from command_line import Parser, integer
+from kv_command_line import Parser, integer
 from kv_generate.errors import GenerateFailure
 
 from .cache import make_manager
