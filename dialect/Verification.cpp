@@ -3,7 +3,8 @@
 #include "Verification.h"
 
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/SmallString.h"
+
+#include <charconv>
 
 using namespace mlir;
 using namespace kv;
@@ -72,8 +73,10 @@ LogicalResult kv::verifySameRows(Operation *op, StringRef nameA, Type a,
 
 LogicalResult kv::verifyNumber(Operation *op, StringRef name, APFloat value,
                                Sign sign) {
-  SmallString<16> given;
-  value.toString(given, /*FormatPrecision=*/6);
+  // As short as names the number that was written.
+  char text[32];
+  double number = value.convertToDouble();
+  StringRef given(text, std::to_chars(text, std::end(text), number).ptr - text);
   bool isRounded;
   value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
                 &isRounded);

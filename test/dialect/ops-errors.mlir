@@ -286,7 +286,7 @@ func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
   %layer = arith.constant 0 : index
-  // expected-error @+1 {{scale must be finite and positive in f32, not NaN}}
+  // expected-error @+1 {{scale must be finite and positive in f32, not nan}}
   %o = kv.attention %q in %kv[%layer] rows %ro mask <causal> scale 0x7FF8000000000000 : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x4x8xf32>
   return
 }
@@ -306,7 +306,7 @@ func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
   %layer = arith.constant 0 : index
-  // expected-error @+1 {{scale must be finite and positive in f32, not +Inf}}
+  // expected-error @+1 {{scale must be finite and positive in f32, not inf}}
   %o = kv.attention %q in %kv[%layer] rows %ro mask <causal> scale 0x7FF0000000000000 : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x4x8xf32>
   return
 }
@@ -317,7 +317,7 @@ func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
   %layer = arith.constant 0 : index
-  // expected-error @+1 {{scale must be finite and positive in f32, not 1.0E+39}}
+  // expected-error @+1 {{scale must be finite and positive in f32, not 1e+39}}
   %o = kv.attention %q in %kv[%layer] rows %ro mask <causal> scale 1.0e39 : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x4x8xf32>
   return
 }
@@ -327,7 +327,7 @@ func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
   %layer = arith.constant 0 : index
-  // expected-error @+1 {{softcap must be finite and positive in f32, not 1.0E-60}}
+  // expected-error @+1 {{softcap must be finite and positive in f32, not 1e-60}}
   %o = kv.attention %q in %kv[%layer] rows %ro mask <causal> scale 1.0 softcap 1.0e-60 : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x4x8xf32>
   return
 }
@@ -347,7 +347,7 @@ func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
   %layer = arith.constant 0 : index
-  // expected-error @+1 {{softcap must be finite and positive in f32, not NaN}}
+  // expected-error @+1 {{softcap must be finite and positive in f32, not nan}}
   %o = kv.attention %q in %kv[%layer] rows %ro mask <causal> scale 1.0 softcap 0x7FF8000000000000 : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x4x8xf32>
   return
 }
@@ -357,7 +357,7 @@ func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 func.func @f(%kv: !kv, %ro: tensor<?xi32>, %q: tensor<?x4x8xf32>) {
   %layer = arith.constant 0 : index
-  // expected-error @+1 {{softcap must be finite and positive in f32, not +Inf}}
+  // expected-error @+1 {{softcap must be finite and positive in f32, not inf}}
   %o = kv.attention %q in %kv[%layer] rows %ro mask <causal> scale 1.0 softcap 0x7FF0000000000000 : tensor<?x4x8xf32> in !kv, tensor<?xi32> -> tensor<?x4x8xf32>
   return
 }
@@ -716,7 +716,7 @@ func.func @norm_weight(%x: tensor<?x2x8xf32>, %w: tensor<16xf32>) {
 // -----
 
 func.func @norm_eps(%x: tensor<?x8xf32>, %w: tensor<8xf32>) {
-  // expected-error @+1 {{eps must be finite and not negative in f32, not -1.0E-6}}
+  // expected-error @+1 {{eps must be finite and not negative in f32, not -1e-06}}
   %r = kv.rms_norm %x, %w eps -1.0e-6 : tensor<?x8xf32>, tensor<8xf32> -> tensor<?x8xf32>
   return
 }
@@ -724,7 +724,7 @@ func.func @norm_eps(%x: tensor<?x8xf32>, %w: tensor<8xf32>) {
 // -----
 
 func.func @norm_offset(%x: tensor<?x8xf32>, %w: tensor<8xf32>) {
-  // expected-error @+1 {{offset must be finite in f32, not +Inf}}
+  // expected-error @+1 {{offset must be finite in f32, not inf}}
   %r = kv.rms_norm %x, %w eps 1.0e-6 offset 0x7FF0000000000000 : tensor<?x8xf32>, tensor<8xf32> -> tensor<?x8xf32>
   return
 }

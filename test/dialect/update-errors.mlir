@@ -61,7 +61,7 @@ func.func @f(%c: !cache, %ro: tensor<?xi32>, %x: tensor<8xf32>) {
 !cache = !kv.cache<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 !blocks = memref<?x2x2x16x2x8xf32>
 func.func @f(%c: !cache, %ro: tensor<?xi32>, %x: tensor<8xf32>) {
-  // expected-error @+1 {{eps must be finite and not negative in f32, not NaN}}
+  // expected-error @+1 {{eps must be finite and not negative in f32, not nan}}
   kv.update %c rows %ro rms_norm(%x) eps 0x7FF8000000000000 : !cache, tensor<?xi32>, tensor<8xf32>
   return
 }
@@ -72,7 +72,7 @@ func.func @f(%c: !cache, %ro: tensor<?xi32>, %x: tensor<8xf32>) {
 !cache = !kv.cache<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 !blocks = memref<?x2x2x16x2x8xf32>
 func.func @f(%c: !cache, %ro: tensor<?xi32>, %x: tensor<8xf32>) {
-  // expected-error @+1 {{eps must be finite and not negative in f32, not +Inf}}
+  // expected-error @+1 {{eps must be finite and not negative in f32, not inf}}
   kv.update %c rows %ro rms_norm(%x) eps 0x7FF0000000000000 : !cache, tensor<?xi32>, tensor<8xf32>
   return
 }
