@@ -16,23 +16,13 @@ template <int Dim> using ConfigOf = TensorConfig<Bf16, F8E4M3, Dim>;
 using Config = ConfigOf<64>;
 using Fixture = AttentionFixture<Bf16, F8E4M3>;
 
-/// Units of two tiles of rows and of one, tails, and more leaves than the ring
-/// has tiles.
-AttentionCase ordinary() {
-  AttentionCase c;
-  c.sequences = {{600, 70}, {130, 3}};
-  c.heads = 1;
-  c.parts = 1;
-  return c;
-}
-
 template <Fault F, class C = Config>
-void expectSeen(const char *text, const AttentionCase &c = ordinary()) {
+void expectSeen(const char *text, const AttentionCase &c = tensorCase()) {
   expectTensorFault<C, F, Fixture>(c, text);
 }
 
 template <class C> void expectNone() {
-  Fixture fixture(kernelOf<C>(), ordinary());
+  Fixture fixture(kernelOf<C>(), tensorCase());
   EXPECT_TRUE(fixture.check(runTensorBody<C, Fault::None>(fixture)));
 }
 
@@ -58,12 +48,10 @@ TEST(ByteTensorFault, QueriesOfOtherRows) {
 }
 // Of a magnitude that the type has no numbers for.
 TEST(ByteTensorFault, UnscaledQueries) {
-  Fixture good(kernelOf<Config>(), ordinary()),
-      bad(kernelOf<Config>(), ordinary());
-  good.enlargeQueries(-12);
-  EXPECT_TRUE(good.check(runTensorBody<Config, Fault::None>(good)));
-  bad.enlargeQueries(-12);
-  bad.expectSeen(runTensorBody<Config, Fault::UnscaledQueries>(bad), nullptr);
+  expectSmallQueries<Fixture>(
+      kernelOf<Config>(), tensorCase(),
+      runTensorBody<Config, Fault::None, Fixture>,
+      runTensorBody<Config, Fault::UnscaledQueries, Fixture>);
 }
 
 // Weights and their sums.
@@ -72,7 +60,7 @@ TEST(ByteTensorFault, WeightsOfOtherPower) {
 }
 // Of few keys, so that roundings do not cancel out.
 TEST(ByteTensorFault, UnroundedSums) {
-  AttentionCase c = ordinary();
+  AttentionCase c = tensorCase();
   c.sequences = {{0, 6}};
   c.scale = 1;
   expectSeen<Fault::UnroundedSums>(nullptr, c);
@@ -108,13 +96,13 @@ TEST(ByteTensorFault, EarlyRelease) {
 
 // A second tile of sixteen rows is left out.
 TEST(ByteTensorFault, RowsOfOneTileMore) {
-  AttentionCase c = ordinary();
+  AttentionCase c = tensorCase();
   c.sequences = {{130, 36}};
   expectSeen<Fault::RowsOfOneTileMore>(nullptr, c);
 }
 // And one of a decode step's, whose tiles of the ring the first one gives back.
 TEST(ByteTensorFault, EarlyReleaseByOneTile) {
-  AttentionCase c = ordinary();
+  AttentionCase c = tensorCase();
   c.sequences = {{1500, 3}};
   expectSeen<Fault::EarlyRelease>("shared memory", c);
 }

@@ -83,11 +83,9 @@ TEST(ByteTileFault, LostNaN) {
 }
 // Of a magnitude that the type has no numbers for.
 TEST(ByteTileFault, UnscaledQueries) {
-  Fixture good(kernel(), ordinary()), bad(kernel(), ordinary());
-  good.enlargeQueries(-12);
-  EXPECT_TRUE(good.check(runTileFault<Config, Fault::None>(good)));
-  bad.enlargeQueries(-12);
-  bad.expectSeen(runTileFault<Config, Fault::UnscaledQueries>(bad), nullptr);
+  expectSmallQueries<Fixture>(
+      kernel(), ordinary(), runTileFault<Config, Fault::None, Fixture>,
+      runTileFault<Config, Fault::UnscaledQueries, Fixture>);
 }
 
 // A tile of three tokens leaves a warpgroup without rows.

@@ -9,6 +9,16 @@
 
 namespace kv::cuda::test {
 
+/// Units of two tiles of rows and of one, tails, and more leaves than scores
+/// have places and the ring tiles.
+inline AttentionCase tensorCase() {
+  AttentionCase c;
+  c.sequences = {{600, 70}, {130, 3}};
+  c.heads = 1;
+  c.parts = 1;
+  return c;
+}
+
 /// runTileBody() of the kernel of `Config` with the fault.
 template <class Config, Fault F, class Fixture>
 Results runTensorBody(Fixture &fixture) {

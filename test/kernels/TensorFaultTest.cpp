@@ -10,24 +10,15 @@ namespace {
 using Config = TensorConfig<Bf16, Bf16, 64>;
 using Fixture = AttentionFixture<Bf16, Bf16>;
 
-/// Several tiles of rows, a tail, more leaves than scores have places.
-AttentionCase ordinary() {
-  AttentionCase c;
-  c.sequences = {{600, 70}, {130, 3}};
-  c.heads = 1;
-  c.parts = 1;
-  return c;
-}
-
 template <Fault F, class C = Config>
-void expectSeen(const char *text, const AttentionCase &c = ordinary()) {
+void expectSeen(const char *text, const AttentionCase &c = tensorCase()) {
   expectTensorFault<C, F, Fixture>(c, text);
 }
 
 } // namespace
 
 TEST(TensorFault, None) {
-  Fixture fixture(kernelOf<Config>(), ordinary());
+  Fixture fixture(kernelOf<Config>(), tensorCase());
   EXPECT_TRUE(fixture.check(runTensorBody<Config, Fault::None>(fixture)));
 }
 TEST(TensorFault, MissingEmptyWait) {
@@ -95,7 +86,7 @@ TEST(TensorFault, ValuesOneAtomShort) {
 TEST(TensorFault, NoTailFill) { expectSeen<Fault::NoTailFill>(nullptr); }
 // A second tile of sixteen rows is left out.
 TEST(TensorFault, RowsOfOneTileMore) {
-  AttentionCase c = ordinary();
+  AttentionCase c = tensorCase();
   c.sequences = {{130, 36}};
   expectSeen<Fault::RowsOfOneTileMore>(nullptr, c);
 }

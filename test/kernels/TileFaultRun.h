@@ -47,6 +47,19 @@ void expectSeenBySchedules(const AttentionKernel &kernel, AttentionCase c,
   }
 }
 
+/// Small queries, of a magnitude that 8 bits have no numbers for:
+/// right(fixture) runs the kernel, mistaken(fixture) one with a mistake, which
+/// must be seen.
+template <class Fixture, class Right, class Mistaken>
+void expectSmallQueries(const AttentionKernel &kernel, const AttentionCase &c,
+                        Right right, Mistaken mistaken) {
+  Fixture good(kernel, c), bad(kernel, c);
+  good.enlargeQueries(-12);
+  EXPECT_TRUE(good.check(right(good)));
+  bad.enlargeQueries(-12);
+  bad.expectSeen(mistaken(bad), nullptr);
+}
+
 } // namespace kv::cuda::test
 
 #endif // KV_TEST_KERNELS_TILEFAULTRUN_H
