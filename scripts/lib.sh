@@ -56,9 +56,6 @@ jobs() {
 build() {
   local preset=${1:-release}
   [ $# -eq 0 ] || shift
-  # What ccache must overlook to take part where headers are precompiled: their
-  # macros and times, which it finds in their contents.
-  export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
   step "configure ($preset)" cmake --preset "$preset"
   step "build ($preset)" cmake --build "build/$preset" -j "$(jobs)" ${1:+--target "$@"}
 }

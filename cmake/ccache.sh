@@ -1,0 +1,30 @@
+#!/bin/sh
+# ccache.sh SOURCE COMPILER ARGUMENT...: a compiler's launcher whose cache serves
+# every clone. Paths below SOURCE count relative to the build folder. A precompiled
+# header names its clone; so ccache takes <header>.pch.sum for it, which hashes the
+# files that the header was made of.
+source=$1
+shift
+export CCACHE_BASEDIR="$source" CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 \
+  CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+# ccache makes every path relative but those behind -Xclang.
+to_source=$(realpath --relative-to=. "$source")
+for argument; do
+  shift
+  case $before$argument in
+  -Xclang"$source"/*) argument=$to_source${argument#"$source"} ;;
+  esac
+  set -- "$@" "$argument"
+  before=$argument
+done
+ccache "$@" || exit
+case $* in *-emit-pch*) ;; *) exit 0 ;; esac
+while [ $# -gt 1 ]; do
+  case $1 in
+  -o) output=$2 ;;
+  -MF) made_of=$2 ;;
+  esac
+  shift
+done
+sed 's/^[^:]*://; s/\\$//' "$made_of" | xargs cat | sed "s|$source||g" |
+  sha256sum >"$output.sum"
