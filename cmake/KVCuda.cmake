@@ -60,16 +60,17 @@ set(KV_CUDA_LATER_MODULES movers attention_bf16 latent_bf16 CACHE STRING
 # What finds no room in the shared memory of a chip (KernelTable.h, blocksPerSM).
 set(KV_CUDA_NOT_FOR_120 "^kv_latent_.*_576$")
 
-# kv_add_module(outputs module source FOLDER name IMAGES name... [BUDGETS def...]
-# [CHIPS chip...]): for each image lib/<folder>/<name>.sm_<chip>.cubin, and,
+# kv_add_module(outputs module source FOLDER name IMAGES name... CHECKER program
+# [BUDGETS def...] [CHIPS chip...]): for each image lib/<folder>/<name>.sm_<chip>.cubin, and,
 # with chip 80, .compute_80.ptx for every other chip; an image is a kernel of the
 # module, or, when it is called like the module, the whole. One front end a
 # module and chip, for it costs as much as ptxas. Without CHIPS, sm_80 and sm_90a.
-# What ptxas reports is checked, and held against the budgets if there are any,
-# by a command of its own, for a new budget makes no new image. Appends the files
-# to the list `outputs`, and what such a check leaves to `<outputs>_checked`.
+# CHECKER holds the images' arguments against those that the host writes. What
+# ptxas reports is checked, and held against the budgets if there are any, by the
+# same command, for a new budget makes no new image. Appends the files to the list
+# `outputs`, and what such a check leaves to `<outputs>_checked`.
 function(kv_add_module outputs module source)
-  cmake_parse_arguments(ARG "" "FOLDER" "BUDGETS;IMAGES;CHIPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "FOLDER;CHECKER" "BUDGETS;IMAGES;CHIPS" ${ARGN})
   if(NOT ARG_CHIPS)
     set(ARG_CHIPS 80 90a)
   endif()
@@ -111,10 +112,11 @@ function(kv_add_module outputs module source)
     set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${module}.sm_${chip}.budgets)
     set(check ${CMAKE_SOURCE_DIR}/cmake/KVCheckPtxas.cmake)
     add_custom_command(OUTPUT ${stamp}
+      COMMAND ${ARG_CHECKER} ${made}
       COMMAND ${CMAKE_COMMAND} "-DREPORTS=${reports}" "-DBUDGETS=${ARG_BUDGETS}"
         -DOUTPUT=${stamp} -P ${check}
-      DEPENDS ${made} ${ARG_BUDGETS} ${check}
-      COMMENT "Checking what ptxas says of ${module}.sm_${chip}" VERBATIM)
+      DEPENDS ${made} ${ARG_BUDGETS} ${check} ${ARG_CHECKER}
+      COMMENT "Checking the images and what ptxas says of ${module}.sm_${chip}" VERBATIM)
     list(APPEND ${outputs}_checked ${stamp})
   endforeach()
   file(MAKE_DIRECTORY ${folder} ${scratch})
@@ -131,17 +133,17 @@ function(kv_chips_of module chips)
   set(${chips} ${all} PARENT_SCOPE)
 endfunction()
 
-# kv_add_kernels(target CATALOGUE def SOURCE cu): an image for each attention
+# kv_add_kernels(target CATALOGUE def SOURCE cu CHECKER program): an image for each attention
 # kernel of DeviceKernels.def, and one of all movers, which is `cu`. Installed where
 # kv-compile looks for them: ../lib/kv-cuda from its folder.
 function(kv_add_kernels target)
-  cmake_parse_arguments(ARG "" "CATALOGUE;SOURCE" "" ${ARGN})
+  cmake_parse_arguments(ARG "" "CATALOGUE;SOURCE;CHECKER" "" ${ARGN})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_CATALOGUE})
   set(images "")
   set(images_checked "")
   kv_chips_of(movers chips)
   kv_add_module(images kv_movers ${ARG_SOURCE} FOLDER kv-cuda
-    BUDGETS ${ARG_CATALOGUE} IMAGES kv_movers CHIPS ${chips})
+    CHECKER ${ARG_CHECKER} BUDGETS ${ARG_CATALOGUE} IMAGES kv_movers CHIPS ${chips})
   file(STRINGS ${ARG_CATALOGUE} rows REGEX "^KV_(ATTENTION|LATENT|TILE|BYTE|BYTE_TILE|DRAFT|DRAFT_TILE|TENSOR|LATENT_TILE|LATENT_PAIR|LATENT_TENSOR)_KERNEL\\(")
   set(modules "")
   foreach(row ${rows})
@@ -221,7 +223,7 @@ function(kv_add_kernels target)
     file(CONFIGURE OUTPUT ${source}
       CONTENT "#include \"kernels/cuda/device/${header_${module}}.cuh\"\n${text_${module}}")
     kv_add_module(images kv_${module} ${source} FOLDER kv-cuda
-      BUDGETS ${ARG_CATALOGUE} IMAGES ${names_${module}} CHIPS ${chips_${module}})
+      CHECKER ${ARG_CHECKER} BUDGETS ${ARG_CATALOGUE} IMAGES ${names_${module}} CHIPS ${chips_${module}})
   endforeach()
   add_custom_target(${target} ALL DEPENDS ${images} ${images_checked})
   install(FILES ${images} DESTINATION lib/kv-cuda COMPONENT tools)

@@ -154,26 +154,32 @@ constexpr AttentionKernel TileKernels[] = {
 #include "kv/ABI/DeviceKernels.def"
 };
 
+/// A kernel's one argument, a structure that is passed by value.
+struct ArgumentShape {
+  size_t bytes, alignment;
+};
+template <class Params>
+inline constexpr ArgumentShape ArgumentOf = {sizeof(Params), alignof(Params)};
+
 /// One mover, or the plan, which is one block.
 struct MoverKernel {
   std::string_view name;
   int sharedBytes;
-  size_t paramBytes; // sizeof its <Name>Params
+  ArgumentShape argument; // its <Name>Params
 };
 
 constexpr MoverKernel MoverKernels[] = {
 #define KV_MOVER_KERNEL(name, parameters, registers, shared, body)             \
-  {"kv_" #name, shared, sizeof(parameters)},
+  {"kv_" #name, shared, ArgumentOf<parameters>},
 #include "kv/ABI/DeviceKernels.def"
 };
 
-/// How any kernel is launched: its one argument is a structure of so many
-/// bytes, passed by value.
+/// How any kernel is launched.
 struct KernelLaunch {
   std::string_view name;
   int threads;
   int sharedBytes80, sharedBytes90, sharedBytes120;
-  size_t paramBytes;
+  ArgumentShape argument;
   /// Blocks of each of its clusters; movers of 1 may be launched with more.
   int cluster = 1;
 
@@ -193,17 +199,18 @@ constexpr auto KernelLaunches = [] {
   for (const AttentionKernel &kernel : AttentionKernels)
     *row++ = {kernel.name,           kernel.threads,
               kernel.sharedBytes80,  kernel.sharedBytes90,
-              kernel.sharedBytes120, sizeof(AttentionParams)};
+              kernel.sharedBytes120, ArgumentOf<AttentionParams>};
   for (const MoverKernel &kernel : MoverKernels)
     *row++ = {kernel.name,        MoverThreads,       kernel.sharedBytes,
-              kernel.sharedBytes, kernel.sharedBytes, kernel.paramBytes};
+              kernel.sharedBytes, kernel.sharedBytes, kernel.argument};
   for (const AttentionKernel &kernel : TileKernels)
     *row++ = {kernel.name,
               kernel.threads,
               kernel.sharedBytes80,
               kernel.sharedBytes90,
               kernel.sharedBytes120,
-              kernel.tiles ? sizeof(TileParams) : sizeof(AttentionParams),
+              kernel.tiles ? ArgumentOf<TileParams>
+                           : ArgumentOf<AttentionParams>,
               kernel.partBlocks};
   return launches;
 }();

@@ -93,11 +93,12 @@ const LoadedKernel *Context::kernel(State &state, size_t row) const {
 /// begin while those still run, and knows clusters.
 static driver::Result queue(const Backend &backend, const LoadedKernel &kernel,
                             unsigned blocks, unsigned threads,
-                            unsigned sharedBytes, void **extra, int cluster) {
+                            unsigned sharedBytes, void **arguments,
+                            int cluster) {
   const driver::Driver &api = backend.driver();
   if (!kernel.waits || !api.launchKernelEx)
     return api.launchKernel(kernel.function, blocks, 1, 1, threads, 1, 1,
-                            sharedBytes, backend.stream(), nullptr, extra);
+                            sharedBytes, backend.stream(), arguments, nullptr);
   driver::LaunchAttribute attributes[] = {
       {driver::LaunchMayBeginEarly, {1}, {}},
       {driver::LaunchClusters, {cluster, 1, 1}, {}}};
@@ -111,7 +112,7 @@ static driver::Result queue(const Backend &backend, const LoadedKernel &kernel,
                               backend.stream(),
                               attributes,
                               cluster > 1 ? 2u : 1u};
-  return api.launchKernelEx(&config, kernel.function, nullptr, extra);
+  return api.launchKernelEx(&config, kernel.function, arguments, nullptr);
 }
 
 void kv::cuda::launch(State &state, size_t row, int64_t blocks,
@@ -121,13 +122,13 @@ void kv::cuda::launch(State &state, size_t row, int64_t blocks,
   if (!kernel)
     return;
   const KernelLaunch &how = KernelLaunches[row];
-  size_t bytes = how.paramBytes;
-  void *extra[] = {driver::LaunchBufferPointer, const_cast<void *>(params),
-                   driver::LaunchBufferSize, &bytes, driver::LaunchEnd};
+  // The driver places each argument where the image wants it, which for a
+  // TileParams on 9.0 is not the beginning of the parameter space.
+  void *arguments[] = {const_cast<void *>(params)};
   Backend &backend = context.backend();
   if (!backend.check(
           queue(backend, *kernel, unsigned(blocks), unsigned(how.threads),
-                unsigned(how.sharedBytes(kernel->sm)), extra, cluster),
+                unsigned(how.sharedBytes(kernel->sm)), arguments, cluster),
           how.name))
     state.recordError(KV_STATUS_INTERNAL, backend.status().error().message);
 }

@@ -42,11 +42,6 @@ enum : unsigned { StreamNonBlocking = 1, EventNoTiming = 2, HostPortable = 1 };
 /// What other threads may do while a stream is captured: anything.
 enum CaptureMode : int { CaptureThreadLocal = 1 };
 
-// Keys of the array `extra` of cuLaunchKernel.
-inline void *const LaunchBufferPointer = reinterpret_cast<void *>(1);
-inline void *const LaunchBufferSize = reinterpret_cast<void *>(2);
-inline void *const LaunchEnd = nullptr;
-
 /// One attribute of a launch; its value is a union of 64 bytes.
 struct LaunchAttribute {
   int id;

@@ -86,15 +86,14 @@ TEST(EarlyLaunch, Mistakes) {
   auto module = std::move(*backend->load(allImages()));
   size_t row = std::size(kv::cuda::AttentionKernels) + 1;
   kv::cuda::PositionsParams params{};
-  size_t bytes = sizeof params;
-  void *extra[] = {driver::LaunchBufferPointer, &params,
-                   driver::LaunchBufferSize, &bytes, driver::LaunchEnd};
+  void *arguments[] = {&params};
   driver::LaunchAttribute early{driver::LaunchMayBeginEarly + 1, {1}, {}};
   driver::LaunchConfig config{1,      1, 1, 256, 1, 1, 0, backend->stream(),
                               &early, 1};
   auto launch = [&](driver::Function function) {
     EXPECT_NE(
-        backend->driver().launchKernelEx(&config, function, nullptr, extra), 0);
+        backend->driver().launchKernelEx(&config, function, arguments, nullptr),
+        0);
     std::vector<std::string> problems = fake::takeProblems();
     return problems.empty() ? "nothing" : problems[0];
   };

@@ -29,14 +29,13 @@ protected:
 
   /// Launches kv_positions; what the fake driver says.
   std::string launch(unsigned blocks, unsigned threads, unsigned sharedBytes,
-                     kv::cuda::PositionsParams params, size_t bytes) {
-    void *extra[] = {driver::LaunchBufferPointer, &params,
-                     driver::LaunchBufferSize, &bytes, driver::LaunchEnd};
+                     kv::cuda::PositionsParams params) {
+    void *arguments[] = {&params};
     auto function =
         static_cast<kv::cuda::Module &>(*module).kernel(Row).function;
     backend->check(backend->driver().launchKernel(
                        function, blocks, 1, 1, threads, 1, 1, sharedBytes,
-                       backend->stream(), nullptr, extra),
+                       backend->stream(), arguments, nullptr),
                    "cuLaunchKernel");
     return said();
   }
@@ -44,33 +43,43 @@ protected:
     std::vector<std::string> problems = fake::takeProblems();
     return problems.empty() ? "nothing" : problems[0];
   }
-  static constexpr size_t Bytes = sizeof(kv::cuda::PositionsParams);
 };
 
 } // namespace
 
 TEST_F(FakeDriver, Launches) {
   ASSERT_EQ(kernel.name, "kv_positions");
-  EXPECT_EQ(launch(1, 256, 0, {}, Bytes), "nothing");
+  EXPECT_EQ(launch(1, 256, 0, {}), "nothing");
   EXPECT_TRUE(backend->synchronize());
-  EXPECT_EQ(launch(0, 256, 0, {}, Bytes),
+  EXPECT_EQ(launch(0, 256, 0, {}),
             "kv_positions is launched with 0 blocks, needed: 1");
-  EXPECT_EQ(launch(1, 128, 0, {}, Bytes),
+  EXPECT_EQ(launch(1, 128, 0, {}),
             "kv_positions is launched with 128 threads, needed: 256");
-  EXPECT_EQ(launch(1, 256, 64, {}, Bytes),
+  EXPECT_EQ(launch(1, 256, 64, {}),
             "kv_positions is launched with 64 bytes of shared memory, needed: "
             "0");
-  EXPECT_EQ(launch(1, 256, 0, {}, Bytes - 8),
-            concat("kv_positions is launched with ", Bytes - 8,
-                   " bytes of arguments, needed: ", Bytes));
   EXPECT_EQ(backend->status().error().message,
             "cuLaunchKernel: invalid argument (1)");
+}
+
+// Of ptxas, 9.0's tile kernels have their argument at offset 112 (below): in a
+// buffer that begins with it they would read 112 bytes further on.
+TEST_F(FakeDriver, PackedArguments) {
+  kv::cuda::PositionsParams params{};
+  size_t bytes = sizeof params;
+  void *extra[] = {reinterpret_cast<void *>(1), &params,
+                   reinterpret_cast<void *>(2), &bytes, nullptr};
+  backend->driver().launchKernel(
+      static_cast<kv::cuda::Module &>(*module).kernel(Row).function, 1, 1, 1,
+      256, 1, 1, 0, backend->stream(), nullptr, extra);
+  EXPECT_EQ(said(), "cuLaunchKernel: its arguments are a packed buffer, "
+                    "allowed: kernelParams");
 }
 
 // Another device was entered meanwhile.
 TEST_F(FakeDriver, AnotherDevicesContext) {
   auto other = std::move(*kv::cuda::Backend::open(1));
-  EXPECT_EQ(launch(1, 256, 0, {}, Bytes),
+  EXPECT_EQ(launch(1, 256, 0, {}),
             "cuLaunchKernel: the stream is of device 0, the current context of "
             "1");
   EXPECT_FALSE(backend->status());
@@ -85,10 +94,10 @@ TEST_F(FakeDriver, AKernelThatLeavesMemory) {
   kv::cuda::PositionsParams params{{static_cast<int32_t *>(lengths),
                                     static_cast<int32_t *>(offsets), 1, 16, 0},
                                    static_cast<int32_t *>(out)};
-  EXPECT_EQ(launch(1, 256, 0, params, Bytes), "nothing");
+  EXPECT_EQ(launch(1, 256, 0, params), "nothing");
   ASSERT_TRUE(backend->synchronize());
   backend->free(out, 64);
-  EXPECT_EQ(launch(1, 256, 0, params, Bytes), "nothing") << "not run yet";
+  EXPECT_EQ(launch(1, 256, 0, params), "nothing") << "not run yet";
   auto done = backend->synchronize();
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message,

@@ -138,10 +138,3 @@ TEST(Headers, NcclConfig) {
   EXPECT_LT(ours.size, theirs.size);
 }
 #endif
-
-// What a static_assert cannot say.
-TEST(Headers, LaunchArguments) {
-  EXPECT_EQ(own::LaunchBufferPointer, CU_LAUNCH_PARAM_BUFFER_POINTER);
-  EXPECT_EQ(own::LaunchBufferSize, CU_LAUNCH_PARAM_BUFFER_SIZE);
-  EXPECT_EQ(own::LaunchEnd, CU_LAUNCH_PARAM_END);
-}

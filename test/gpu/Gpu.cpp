@@ -174,10 +174,9 @@ const Gpu::Kernel &Gpu::find(std::string_view name) {
   Kernel kernel{};
   if (const KernelLaunch *known = findKernel(name))
     kernel = {nullptr, known->threads, known->sharedBytes(image.sm()),
-              known->paramBytes, image.sm()};
-  else if (const VerifyKernel *known = findVerifyKernel(name))
-    kernel = {nullptr, known->threads, known->sharedBytes, known->paramBytes,
               image.sm()};
+  else if (const VerifyKernel *known = findVerifyKernel(name))
+    kernel = {nullptr, known->threads, known->sharedBytes, image.sm()};
   driver::Module module = moduleOf(image);
   check(api.moduleGetFunction(&kernel.function, module, symbol.c_str()),
         "cuModuleGetFunction");
@@ -200,13 +199,11 @@ void Gpu::launch(std::string_view name, int blocks, const void *params,
                  int cluster) {
   const Kernel &kernel = find(name);
   launched.emplace(name);
-  size_t bytes = kernel.paramBytes;
-  void *extra[] = {driver::LaunchBufferPointer, const_cast<void *>(params),
-                   driver::LaunchBufferSize, &bytes, driver::LaunchEnd};
+  void *arguments[] = {const_cast<void *>(params)};
   if (cluster == 1 || kernel.sm < 90 || !api.launchKernelEx)
     return check(api.launchKernel(kernel.function, blocks, 1, 1, kernel.threads,
-                                  1, 1, kernel.sharedBytes, queue, nullptr,
-                                  extra),
+                                  1, 1, kernel.sharedBytes, queue, arguments,
+                                  nullptr),
                  "cuLaunchKernel");
   driver::LaunchAttribute attributes[] = {
       {driver::LaunchMayBeginEarly, {1}, {}},
@@ -221,7 +218,7 @@ void Gpu::launch(std::string_view name, int blocks, const void *params,
                               queue,
                               attributes,
                               2};
-  check(api.launchKernelEx(&config, kernel.function, nullptr, extra),
+  check(api.launchKernelEx(&config, kernel.function, arguments, nullptr),
         "cuLaunchKernelEx");
 }
 

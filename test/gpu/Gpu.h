@@ -99,7 +99,6 @@ private:
   struct Kernel {
     driver::Function function;
     int threads, sharedBytes;
-    size_t paramBytes;
     int sm; // Image::sm
   };
   explicit Gpu(const driver::Driver &api) : api(api) {}

@@ -8,6 +8,7 @@
 #ifndef KV_TEST_GPU_VERIFYKERNELS_H
 #define KV_TEST_GPU_VERIFYKERNELS_H
 
+#include "../../kernels/cuda/KernelTable.h"
 #include "../kernels/InstructionBodies.h"
 #include "../kernels/TensorInstructionBodies.h"
 #include "Ceilings.h"
@@ -21,7 +22,7 @@ namespace kv::cuda::test {
 struct VerifyKernel {
   std::string_view name, image; // <folder>/kv-verify/<image>
   int threads, sharedBytes;
-  size_t paramBytes;
+  ArgumentShape argument;
   std::string_view chips = ""; // that it is for; none: for all
 
   constexpr bool isFor(std::string_view chip) const {
@@ -32,17 +33,21 @@ struct VerifyKernel {
 constexpr VerifyKernel VerifyKernels[] = {
 #define KV_INSTRUCTION_KERNEL(name, ...)                                       \
   {"kv_test_" #name, "kv_instructions", InstructionThreads,                    \
-   InstructionSharedBytes, sizeof(InstructionParams)},
+   InstructionSharedBytes, ArgumentOf<InstructionParams>},
 #define KV_BYTE_INSTRUCTION_KERNEL(name, ...)                                  \
-  {"kv_test_" #name,       "kv_instructions",         InstructionThreads,      \
-   InstructionSharedBytes, sizeof(InstructionParams), "sm_120"},
+  {"kv_test_" #name,                                                           \
+   "kv_instructions",                                                          \
+   InstructionThreads,                                                         \
+   InstructionSharedBytes,                                                     \
+   ArgumentOf<InstructionParams>,                                              \
+   "sm_120"},
 #include "../kernels/InstructionKernels.def"
 #define KV_VERIFY_TILES(name, threads, image, chips)                           \
   {"kv_test_" #name,                                                           \
    image,                                                                      \
    threads,                                                                    \
    TileInstructionSharedBytes,                                                 \
-   sizeof(TileInstructionParams),                                              \
+   ArgumentOf<TileInstructionParams>,                                          \
    chips},
 #define KV_TILE_INSTRUCTION_KERNEL(name, threads, ...)                         \
   KV_VERIFY_TILES(name, threads, "kv_tile_instructions", "sm_90a and sm_100a")
@@ -53,15 +58,19 @@ constexpr VerifyKernel VerifyKernels[] = {
   KV_VERIFY_TILES(name, GroupThreads, "kv_tensor_instructions", "sm_100a")
 #include "../kernels/TensorInstructionKernels.def"
 #undef KV_VERIFY_TILES
-    {"kv_test_read", "kv_ceilings", CeilingThreads, 0, sizeof(CeilingParams)},
-    {"kv_test_flush", "kv_ceilings", CeilingThreads, 0, sizeof(CeilingParams)},
-    {"kv_test_copy", "kv_ceilings", CeilingThreads, 0, sizeof(CeilingParams)},
-    {"kv_test_noise", "kv_ceilings", CeilingThreads, 0, sizeof(NoiseParams)},
-    {"kv_test_clock", "kv_ceilings", 32, 0, sizeof(ClockParams)},
-    {"kv_test_chain", "kv_probes", ProbeThreads, 0, sizeof(ProbeParams)},
+    {"kv_test_read", "kv_ceilings", CeilingThreads, 0,
+     ArgumentOf<CeilingParams>},
+    {"kv_test_flush", "kv_ceilings", CeilingThreads, 0,
+     ArgumentOf<CeilingParams>},
+    {"kv_test_copy", "kv_ceilings", CeilingThreads, 0,
+     ArgumentOf<CeilingParams>},
+    {"kv_test_noise", "kv_ceilings", CeilingThreads, 0,
+     ArgumentOf<NoiseParams>},
+    {"kv_test_clock", "kv_ceilings", 32, 0, ArgumentOf<ClockParams>},
+    {"kv_test_chain", "kv_probes", ProbeThreads, 0, ArgumentOf<ProbeParams>},
 #define KV_PROBE(name, image, sharedBytes, chips)                              \
-  {"kv_test_" #name,    image, ProbeThreads, sharedBytes,                      \
-   sizeof(ProbeParams), chips}
+  {"kv_test_" #name,        image, ProbeThreads, sharedBytes,                  \
+   ArgumentOf<ProbeParams>, chips}
     KV_PROBE(chain_e4m3, "kv_probes", 0, "sm_90a, sm_100a and sm_120"),
     KV_PROBE(wgmma_e4m3, "kv_probes", 0, "sm_90a"),
     KV_PROBE(wgmma_8, "kv_probes", 0, "sm_90a"),

@@ -21,15 +21,15 @@ TEST(KernelTable, NamesAndCount) {
 TEST(KernelTable, ByName) {
   const KernelLaunch *decode = findKernel("kv_attention_decode_bf16_128");
   ASSERT_TRUE(decode);
-  EXPECT_EQ(decode->paramBytes, sizeof(AttentionParams));
+  EXPECT_EQ(decode->argument.bytes, sizeof(AttentionParams));
   EXPECT_EQ(decode->threads, 128);
   EXPECT_GT(decode->sharedBytes(90), decode->sharedBytes(80));
   const KernelLaunch *plan = findKernel("kv_plan");
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->paramBytes, sizeof(PlanParams));
+  EXPECT_EQ(plan->argument.bytes, sizeof(PlanParams));
   EXPECT_EQ(plan->threads, MoverThreads);
   EXPECT_EQ(plan->sharedBytes(80), PlanSharedBytes);
-  EXPECT_EQ(findKernel("kv_store")->paramBytes, sizeof(StoreParams));
+  EXPECT_EQ(findKernel("kv_store")->argument.bytes, sizeof(StoreParams));
   EXPECT_EQ(findKernel("kv_attention_decode_bf16_88"), nullptr);
 }
 

@@ -13,11 +13,11 @@ TEST(Twins, EveryKernelHasOne) {
   kv::plan::Cut cuts[2] = {};
   for (const KernelLaunch &kernel : KernelLaunches) {
     SCOPED_TRACE(kernel.name);
-    std::vector<char> params(kernel.paramBytes);
+    std::vector<char> params(kernel.argument.bytes);
     Machine machine;
-    if (kernel.paramBytes == sizeof(AttentionParams) ||
-        kernel.paramBytes == sizeof(TileParams) || // which begins with them
-        kernel.name == "kv_merge") {               // and so do its
+    if (kernel.argument.bytes == sizeof(AttentionParams) ||
+        kernel.argument.bytes == sizeof(TileParams) || // which begins with them
+        kernel.name == "kv_merge") {                   // and so do its
       auto &p = *reinterpret_cast<AttentionParams *>(params.data());
       p.header = &header;
       p.cuts = cuts;
@@ -44,7 +44,7 @@ TEST(Twins, EveryKernelHasOne) {
 TEST(Twins, EveryKernelWaitsFirst) {
   for (const KernelLaunch &kernel : KernelLaunches) {
     SCOPED_TRACE(kernel.name);
-    std::vector<char> params(kernel.paramBytes, 0x7f);
+    std::vector<char> params(kernel.argument.bytes, 0x7f);
     Machine machine;
     EarlyRun early;
     EXPECT_TRUE(runTwin(machine, kernel.name, 3 * kernel.cluster, params.data(),
@@ -93,7 +93,7 @@ TEST(Twins, ClustersOfAnotherSize) {
   for (const KernelLaunch &kernel : KernelLaunches) {
     if (kernel.cluster == 1)
       continue;
-    std::vector<char> params(kernel.paramBytes);
+    std::vector<char> params(kernel.argument.bytes);
     Machine machine;
     EarlyRun early;
     EXPECT_TRUE(runTwin(machine, kernel.name, 2, params.data()));

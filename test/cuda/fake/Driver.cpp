@@ -417,12 +417,12 @@ EXPORT int cuModuleUnload(void *module) {
 EXPORT int cuModuleGetFunction(void **function, void *module,
                                const char *name) {
   auto *from = static_cast<FakeModule *>(module);
-  auto kernel = findFunction(from->image, name);
-  if (!kernel)
+  std::optional<FakeFunction> found = findFunction(*from, name);
+  if (!found)
     return NotFound;
   // A handful a test: they stay, as a driver's do until their module goes.
   static std::deque<FakeFunction> &functions = *new std::deque<FakeFunction>;
-  *function = &functions.emplace_back(*kernel, from->sm);
+  *function = &functions.emplace_back(*found);
   return Success;
 }
 EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
@@ -451,15 +451,18 @@ static Status launchAt(void *function, unsigned gridX, unsigned gridY,
                        unsigned blockZ, unsigned sharedBytes, void *stream,
                        void **params, void **extra, bool early,
                        int cluster = 1) {
-  if (params || !extra || extra[0] != reinterpret_cast<void *>(1) ||
-      extra[2] != reinterpret_cast<void *>(2) || extra[4] || gridY != 1 ||
-      gridZ != 1 || blockY != 1 || blockZ != 1)
+  // Where in such a buffer an argument lies, only the image says.
+  if (extra)
+    return state().problem(InvalidValue,
+                           "cuLaunchKernel: its arguments are a packed buffer, "
+                           "allowed: kernelParams");
+  if (!params || !params[0] || gridY != 1 || gridZ != 1 || blockY != 1 ||
+      blockZ != 1)
     return state().problem(InvalidValue,
                            "cuLaunchKernel: its grid or arguments "
                            "have another form");
   return launch(*static_cast<FakeFunction *>(function), gridX, blockX,
-                sharedBytes, extra[1], *static_cast<size_t *>(extra[3]), stream,
-                early, cluster);
+                sharedBytes, params, stream, early, cluster);
 }
 EXPORT int cuLaunchKernelEx(const kv::cuda::driver::LaunchConfig *config,
                             void *function, void **params, void **extra) {

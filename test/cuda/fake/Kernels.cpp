@@ -73,10 +73,8 @@ static bool hasSymbol(const std::string &image, const std::string &name) {
   return false;
 }
 
-std::optional<kv::cuda::KernelLaunch>
-kv::fake::findFunction(const std::string &image, const std::string &name) {
-  if (!hasSymbol(image, name))
-    return {};
+static std::optional<kv::cuda::KernelLaunch>
+findLaunch(const std::string &name) {
   if (const kv::cuda::KernelLaunch *own = kv::cuda::findKernel(name))
     return *own;
   const auto *tests = kv::cuda::test::findVerifyKernel(name);
@@ -84,7 +82,20 @@ kv::fake::findFunction(const std::string &image, const std::string &name) {
     return {};
   return kv::cuda::KernelLaunch{tests->name,        tests->threads,
                                 tests->sharedBytes, tests->sharedBytes,
-                                tests->sharedBytes, tests->paramBytes};
+                                tests->sharedBytes, tests->argument};
+}
+
+std::optional<FakeFunction> kv::fake::findFunction(const FakeModule &module,
+                                                   const std::string &name) {
+  auto launch = findLaunch(name);
+  if (!launch || !hasSymbol(module.image, name))
+    return {};
+  FakeFunction function{*launch, {}, module.sm};
+  // PTX, and what tests write by hand, says nothing of offsets.
+  for (kv::cuda::ImageKernel &kernel : kv::cuda::readImage(module.image))
+    if (kernel.name == name)
+      function.image = std::move(kernel);
+  return function;
 }
 
 int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
@@ -186,7 +197,7 @@ static void addEarlyRun(Work &work, const std::string &kernel) {
 
 Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
                         unsigned threads, unsigned sharedBytes,
-                        const void *params, size_t paramBytes, void *stream,
+                        const void *params, size_t argument.bytes, void *stream,
                         bool early, int cluster) {
   State &state = State::get();
   const kv::cuda::KernelLaunch &kernel = function.kernel;
@@ -206,8 +217,8 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
   if (int(sharedBytes) > function.sharedBytes)
     return wrong("bytes of shared memory that it did not ask for", sharedBytes,
                  function.sharedBytes);
-  if (paramBytes != kernel.paramBytes)
-    return wrong("bytes of arguments", paramBytes, kernel.paramBytes);
+  if (argument.bytes != kernel.argument.bytes)
+    return wrong("bytes of arguments", argument.bytes, kernel.argument.bytes);
   if (early && function.sm < 90)
     return state.problem(InvalidValue,
                          std::string(kernel.name) +
@@ -219,10 +230,10 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
               std::to_string(blocks) +
               (cluster > 1 ? " in clusters of " + std::to_string(cluster)
                            : std::string()));
-  auto *bytes = static_cast<const char *>(params);
+  auto *bytes = static_cast<const char *>(arguments[0]);
   Work work{.run =
                 [kernel, blocks, cluster, sm = function.sm,
-                 copy = std::vector<char>(bytes, bytes + paramBytes)] {
+                 copy = std::vector<char>(bytes, bytes + argument.bytes)] {
                   return runKernel(kernel, sm, int(blocks), cluster, copy);
                 },
             .letsLaterBegin = function.sm >= 90};

@@ -3,7 +3,7 @@
 #ifndef KV_TEST_CUDA_FAKE_KERNELS_H
 #define KV_TEST_CUDA_FAKE_KERNELS_H
 
-#include "../../../kernels/cuda/KernelTable.h"
+#include "../../../kernels/cuda/device/ImageParameters.h"
 #include "State.h"
 
 #include <optional>
@@ -17,6 +17,7 @@ struct FakeModule {
 
 struct FakeFunction {
   kv::cuda::KernelLaunch kernel;
+  std::optional<kv::cuda::ImageKernel> image; // of cubins that ptxas has made
   int sm;
   int sharedBytes = 48 << 10; // allowed without asking
 };
@@ -26,8 +27,8 @@ Status loadModule(const void *image, const DeviceModel &device,
                   FakeModule &module);
 /// The project's kernel of that name, or one of test/gpu. Nothing: there is
 /// none, or it is not in the image.
-std::optional<kv::cuda::KernelLaunch> findFunction(const std::string &image,
-                                                   const std::string &name);
+std::optional<FakeFunction> findFunction(const FakeModule &module,
+                                         const std::string &name);
 /// The most blocks of an SM, whatever they need.
 constexpr int MostBlocks = 32;
 /// The blocks of a kernel that an SM runs at once: by its shared memory, its
@@ -35,11 +36,12 @@ constexpr int MostBlocks = 32;
 int blocksOf(const FakeFunction &function, const DeviceModel &device,
              int threads, int sharedBytes);
 /// Checks the launch and queues the kernel's twin, whose blocks form clusters
-/// of so many; `early`: it may begin before the kernel before it on the stream
-/// has ended, and then does so.
+/// of so many. `arguments` has the address of each argument, as kernelParams of
+/// cuLaunchKernel; they are copied. `early`: the kernel may begin before the
+/// one before it on the stream has ended, and then does so.
 Status launch(const FakeFunction &function, unsigned blocks, unsigned threads,
-              unsigned sharedBytes, const void *params, size_t paramBytes,
-              void *stream, bool early = false, int cluster = 1);
+              unsigned sharedBytes, void **arguments, void *stream,
+              bool early = false, int cluster = 1);
 
 } // namespace kv::fake
 
