@@ -18,17 +18,17 @@ else()
   message(STATUS "kv-mlir: no CUDA toolkit found, leaving the kernels' device code out")
 endif()
 
-# kv_cuda_command(output... SOURCE file FLAGS flag... [DEPFILE] [SPLIT suffix]):
-# runs nvcc for the first output, and keeps what ptxas reports in <output>.ptxas
-# of the binary folder. With SPLIT, the first output is a module and the others
+# kv_cuda_command(output... SOURCE file WORK folder FLAGS flag... [DEPFILE] [SPLIT
+# suffix]): runs nvcc for the first output, and keeps what ptxas reports in
+# <output>.ptxas of the folder WORK. With SPLIT, the first output is a module and the others
 # are its kernels (KVSplitPtx.cmake), in one folder.
 function(kv_cuda_command)
-  cmake_parse_arguments(ARG "DEPFILE" "SOURCE;SPLIT" "FLAGS" ${ARGN})
+  cmake_parse_arguments(ARG "DEPFILE" "SOURCE;SPLIT;WORK" "FLAGS" ${ARGN})
   set(outputs ${ARG_UNPARSED_ARGUMENTS})
   list(GET outputs 0 output)
   get_filename_component(name ${output} NAME)
   if(ARG_DEPFILE)
-    set(depfile DEPFILE ${CMAKE_CURRENT_BINARY_DIR}/${name}.d)
+    set(depfile DEPFILE ${ARG_WORK}/${name}.d)
     # To nvcc, -c means nothing beside -ptx; ccache takes only what has it.
     list(APPEND ARG_FLAGS -c -MD -MF ${name}.d -MT ${output})
     set(launcher ${KV_LAUNCHER})
@@ -47,7 +47,7 @@ function(kv_cuda_command)
     ${more}
     DEPENDS ${ARG_SOURCE} ${script}
     ${depfile}
-    WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}
+    WORKING_DIRECTORY ${ARG_WORK}
     COMMENT "Building ${name}" VERBATIM)
 endfunction()
 
@@ -61,7 +61,7 @@ set(KV_CUDA_LATER_MODULES movers attention_bf16 latent_bf16 CACHE STRING
 set(KV_CUDA_NOT_FOR_120 "^kv_latent_.*_576$")
 
 # kv_add_module(outputs module source FOLDER name IMAGES name... CHECKER program
-# [BUDGETS def...] [CHIPS chip...]): for each image lib/<folder>/<name>.sm_<chip>.cubin, and,
+# [BUDGETS def...] [CHIPS chip...] [FLAGS flag...]): for each image lib/<folder>/<name>.sm_<chip>.cubin, and,
 # with chip 80, .compute_80.ptx for every other chip; an image is a kernel of the
 # module, or, when it is called like the module, the whole. One front end a
 # module and chip, for it costs as much as ptxas. Without CHIPS, sm_80 and sm_90a.
@@ -70,13 +70,16 @@ set(KV_CUDA_NOT_FOR_120 "^kv_latent_.*_576$")
 # same command, for a new budget makes no new image. Appends the files to the list
 # `outputs`, and what such a check leaves to `<outputs>_checked`.
 function(kv_add_module outputs module source)
-  cmake_parse_arguments(ARG "" "FOLDER;CHECKER" "BUDGETS;IMAGES;CHIPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "FOLDER;CHECKER" "BUDGETS;IMAGES;CHIPS;FLAGS"
+    ${ARGN})
   if(NOT ARG_CHIPS)
     set(ARG_CHIPS 80 90a)
   endif()
   set(folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${ARG_FOLDER})
-  set(scratch ${CMAKE_CURRENT_BINARY_DIR}/ptx)
-  set(flags -ptx -std=c++20 -O3 -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/include)
+  set(work ${CMAKE_CURRENT_BINARY_DIR}/${ARG_FOLDER})
+  set(scratch ${work}/ptx)
+  set(flags -ptx -std=c++20 -O3 -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/include
+    ${ARG_FLAGS})
   foreach(chip ${ARG_CHIPS})
     set(names ${ARG_IMAGES})
     if(DEFINED KV_CUDA_NOT_FOR_${chip})
@@ -88,28 +91,28 @@ function(kv_add_module outputs module source)
       set(place ${folder})
     endif()
     if(module STREQUAL ARG_IMAGES)
-      kv_cuda_command(${place}/${module}${suffix} SOURCE ${source} DEPFILE
+      kv_cuda_command(${place}/${module}${suffix} SOURCE ${source} DEPFILE WORK ${work}
         FLAGS ${flags} -arch=compute_${chip})
     else()
       set(texts ${ARG_IMAGES})
       list(TRANSFORM texts REPLACE "(.+)" "${place}/\\1${suffix}")
       kv_cuda_command(${scratch}/${module}${suffix} ${texts} SOURCE ${source}
-        DEPFILE SPLIT ${suffix} FLAGS ${flags} -arch=compute_${chip})
+        DEPFILE WORK ${work} SPLIT ${suffix} FLAGS ${flags} -arch=compute_${chip})
     endif()
     set(made "")
     set(reports "")
     foreach(name ${names})
       set(image ${folder}/${name}.sm_${chip}.cubin)
-      kv_cuda_command(${image} SOURCE ${place}/${name}${suffix}
+      kv_cuda_command(${image} SOURCE ${place}/${name}${suffix} WORK ${work}
         FLAGS -cubin -arch=sm_${chip} -Xptxas -v)
       list(APPEND made ${image})
-      list(APPEND reports ${CMAKE_CURRENT_BINARY_DIR}/${name}.sm_${chip}.cubin.ptxas)
+      list(APPEND reports ${work}/${name}.sm_${chip}.cubin.ptxas)
       if(chip EQUAL 80)
         list(APPEND ${outputs} ${place}/${name}${suffix})
       endif()
     endforeach()
     list(APPEND ${outputs} ${made})
-    set(stamp ${CMAKE_CURRENT_BINARY_DIR}/${module}.sm_${chip}.budgets)
+    set(stamp ${work}/${module}.sm_${chip}.budgets)
     set(check ${CMAKE_SOURCE_DIR}/cmake/KVCheckPtxas.cmake)
     add_custom_command(OUTPUT ${stamp}
       COMMAND ${ARG_CHECKER} ${made}
@@ -133,17 +136,24 @@ function(kv_chips_of module chips)
   set(${chips} ${all} PARENT_SCOPE)
 endfunction()
 
-# kv_add_kernels(target CATALOGUE def SOURCE cu CHECKER program): an image for each attention
-# kernel of DeviceKernels.def, and one of all movers, which is `cu`. Installed where
-# kv-compile looks for them: ../lib/kv-cuda from its folder.
+# kv_add_kernels(target CATALOGUE def SOURCE cu CHECKER program [WATCHDOG]): an image
+# for each attention kernel of DeviceKernels.def, and one of all movers, which is
+# `cu`. Installed where kv-compile looks for them: ../lib/kv-cuda from its folder.
+# WATCHDOG: images that give up waits (Watchdog.h) of the kernels that have any, in
+# lib/kv-cuda-watchdog, only when the target is asked for.
 function(kv_add_kernels target)
-  cmake_parse_arguments(ARG "" "CATALOGUE;SOURCE;CHECKER" "" ${ARGN})
+  cmake_parse_arguments(ARG "WATCHDOG" "CATALOGUE;SOURCE;CHECKER" "" ${ARGN})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${ARG_CATALOGUE})
   set(images "")
   set(images_checked "")
-  kv_chips_of(movers chips)
-  kv_add_module(images kv_movers ${ARG_SOURCE} FOLDER kv-cuda
-    CHECKER ${ARG_CHECKER} BUDGETS ${ARG_CATALOGUE} IMAGES kv_movers CHIPS ${chips})
+  if(ARG_WATCHDOG)
+    set(options FOLDER kv-cuda-watchdog FLAGS -DKV_WATCHDOG CHECKER ${ARG_CHECKER})
+  else()
+    set(options FOLDER kv-cuda BUDGETS ${ARG_CATALOGUE} CHECKER ${ARG_CHECKER})
+    kv_chips_of(movers chips)
+    kv_add_module(images kv_movers ${ARG_SOURCE} ${options} IMAGES kv_movers
+      CHIPS ${chips})
+  endif()
   file(STRINGS ${ARG_CATALOGUE} rows REGEX "^KV_(ATTENTION|LATENT|TILE|BYTE|BYTE_TILE|DRAFT|DRAFT_TILE|TENSOR|LATENT_TILE|LATENT_PAIR|LATENT_TENSOR)_KERNEL\\(")
   set(modules "")
   foreach(row ${rows})
@@ -212,6 +222,9 @@ function(kv_add_kernels target)
   endforeach()
   list(REMOVE_DUPLICATES modules)
   foreach(module ${modules})
+    if(ARG_WATCHDOG AND NOT module MATCHES "tiles|pairs|tensor")
+      continue() # such a kernel waits for no mbarrier
+    endif()
     if(NOT DEFINED chips_${module})
       kv_chips_of(${module} chips_${module})
     endif()
@@ -222,9 +235,13 @@ function(kv_add_kernels target)
     endif()
     file(CONFIGURE OUTPUT ${source}
       CONTENT "#include \"kernels/cuda/device/${header_${module}}.cuh\"\n${text_${module}}")
-    kv_add_module(images kv_${module} ${source} FOLDER kv-cuda
-      CHECKER ${ARG_CHECKER} BUDGETS ${ARG_CATALOGUE} IMAGES ${names_${module}} CHIPS ${chips_${module}})
+    kv_add_module(images kv_${module} ${source} ${options} IMAGES ${names_${module}}
+      CHIPS ${chips_${module}})
   endforeach()
+  if(ARG_WATCHDOG)
+    add_custom_target(${target} DEPENDS ${images} ${images_checked})
+    return()
+  endif()
   add_custom_target(${target} ALL DEPENDS ${images} ${images_checked})
   install(FILES ${images} DESTINATION lib/kv-cuda COMPONENT tools)
 endfunction()

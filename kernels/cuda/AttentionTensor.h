@@ -115,7 +115,7 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   }
 
   /// Named barriers.
-  static constexpr int ConsumerBarrier = 1, CleanerBarrier = 2;
+  static constexpr int ConsumerBarrier = 1;
 
   /// Shared memory, in bytes. A merge has no queries: its tables lie there.
   static constexpr int Ring = 0, Copies = Ring;

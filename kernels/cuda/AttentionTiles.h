@@ -137,8 +137,7 @@ struct TileConfig {
   static constexpr bool KeepsUnit = Widens && (PartWaits || Blocks > 1);
 
   /// Named barriers; more are of turns (TileRows.h).
-  static constexpr int ConsumerBarrier = 1, CleanerBarrier = 2;
-  static constexpr int WidenersBarrier = 5, WidenerBarrier = 6;
+  static constexpr int ConsumerBarrier = 1, WidenersBarrier = 5;
 
   /// Leaves whose scales are there at a time: as a leaf's are written, those of
   /// the leaf that were so many before are read no more.

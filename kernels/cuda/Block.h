@@ -35,6 +35,8 @@
 //   arriveAt(bar)               one arrival, what happened before included
 //   expectBytes(bar, bytes)     one arrival, and a phase of so many bytes more
 //   awaitPhase(bar, parity)     until the phase of that parity is complete
+//   atLeaf(leaf)                where this warp stands, for who asks why it
+//                               waits (Watchdog.h); says nothing to a kernel
 //   copyTile(map, offset, at, bar)
 //                               one thread: a box from TileAt `at` on,
 //                               swizzled, to shared memory; its bytes complete
@@ -42,6 +44,8 @@
 //   fenceAsync()                what this thread stored in shared memory is
 //   seen
 //                               by tile copies and wgmma
+//   syncWarp()                  a barrier of the warp's lanes, after which each
+//                               sees what the others stored in shared memory
 //   syncNamed(id, threads)      a barrier of so many threads, whole warps, id 1
 //                               to 15; arriveNamed does not wait
 //   registersUp<N> registersDown<N>   all warps of a warpgroup together
@@ -158,8 +162,10 @@ concept RoleBlock =
       b.arriveAt(b.barrier(0));
       b.expectBytes(b.barrier(0), 1);
       b.awaitPhase(b.barrier(0), 0);
+      b.atLeaf(0);
       b.copyTile(map, 0, at, b.barrier(0));
       b.fenceAsync();
+      b.syncWarp();
       b.syncNamed(1, WarpLanes);
       b.arriveNamed(1, WarpLanes);
       b.template registersUp<240>();

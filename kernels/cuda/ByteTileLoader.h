@@ -44,6 +44,7 @@ public:
           keptWorks<C>(b).store(late(b.thread()), work);
           int32_t page = this->lookUp(work.leafBegin, work);
           for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+            b.atLeaf(leaf);
             int32_t next = this->lookUp(leaf + 1, work);
             copyKeys(leaf, work.head, page);
             copyValues(leaf, work.head, page);
@@ -99,6 +100,7 @@ public:
           this->seeKeys(work, tile);
           keptWorks<C>(b).store(late(b.thread()), work);
           for (int leaf = work.leafBegin;; ++leaf) {
+            b.atLeaf(leaf);
             work = keptWorks<C>(b).load(late(b.thread()));
             if (leaf >= work.leafEnd)
               return;
@@ -136,7 +138,7 @@ private:
       transposeChunks</*Clears=*/false>(leaf);
     if constexpr (F != Fault::MissingTransposeFence)
       b.fenceAsync();
-    b.syncNamed(C::WidenerBarrier + thread / WarpLanes, WarpLanes);
+    b.syncWarp();
     if (lane == 0) {
       if constexpr (F != Fault::EarlySlabRelease)
         b.arriveAt(released);

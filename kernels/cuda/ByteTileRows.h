@@ -204,6 +204,7 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
   }
   begin();
   for (int leaf = leafBegin;; ++leaf) {
+    b.atLeaf(leaf);
     computeLeaf(leaf);
     // As pieceEnd() has it.
     constexpr int Group = kv::plan::LeavesPerGroup;

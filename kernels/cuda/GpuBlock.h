@@ -10,6 +10,9 @@
 #include "ptx/Memory.h"
 #include "ptx/Tensor.h"
 #include "ptx/Warpgroup.h"
+#ifdef KV_WATCHDOG
+#include "ptx/Watchdog.h"
+#endif
 
 namespace kv::cuda {
 
@@ -123,14 +126,28 @@ struct GpuBlock {
   }
   __device__ __forceinline__ void awaitPhase(SharedBarrier bar,
                                              int parity) const {
+#ifdef KV_WATCHDOG
+    int warp = int(threadIdx.x) / WarpLanes;
+    ptx::watchedWait(
+        bar.address,
+        {block(), warp, int(bar.address - sharedAddress(0)), parity, leaf});
+#else
     ptx::barrierWait(bar.address, parity);
+#endif
   }
+#ifdef KV_WATCHDOG
+  int leaf = -1;
+  __device__ __forceinline__ void atLeaf(int at) { leaf = at; }
+#else
+  __device__ __forceinline__ void atLeaf(int) const {}
+#endif
   __device__ __forceinline__ void copyTile(const TensorMap &map, int offset,
                                            const TileAt &from,
                                            SharedBarrier bar) const {
     ptx::copyTile(sharedAddress(offset), &map, from, bar.address);
   }
   __device__ __forceinline__ void fenceAsync() const { ptx::asyncFence(); }
+  __device__ __forceinline__ void syncWarp() const { __syncwarp(); }
   __device__ __forceinline__ void syncNamed(int id, int threads) const {
     ptx::namedSync(id, threads);
   }

@@ -25,6 +25,7 @@ public:
       const int count = work.leafEnd - work.leafBegin;
       KV_UNROLL_BY(1)
       for (int leaf = 0; leaf < count; ++leaf) {
+        b.atLeaf(work.leafBegin + leaf);
         if (leaf % 2 == 0)
           KV_UNROLL_BY(1)
         for (int i = leaf; i < kv::plan::lesser(leaf + 2, count); ++i)

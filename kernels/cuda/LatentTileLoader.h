@@ -32,6 +32,7 @@ public:
           this->seeKeys(work, tile);
           int32_t page = this->lookUp(work.leafBegin, work);
           for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+            b.atLeaf(leaf);
             int32_t next = this->lookUp(leaf + 1, work);
             copyTile(leaf, page);
             page = next;
@@ -45,6 +46,7 @@ public:
         b, p, [&](const Work &work, const kv::plan::Tile &tile) {
           this->seeKeys(work, tile);
           for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+            b.atLeaf(leaf);
             if (this->isSeenInPart(leaf)) {
               this->cleanRows(leaf, C::ValueSlabs);
               if (lane < C::Slabs)

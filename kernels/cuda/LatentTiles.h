@@ -70,9 +70,9 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   static constexpr int KeyTiles = Leaf / 8, ValueSteps = 1, ValueLoads = 1;
   static constexpr bool Ragged = false, TotalInRegisters = false;
 
-  /// Named barriers: of consumers, of the warp that cleans; the weights of a
-  /// stage are there; a warpgroup has its scores.
-  static constexpr int ConsumerBarrier = 1, CleanerBarrier = 2;
+  /// Named barriers: of consumers; the weights of a stage are there; a
+  /// warpgroup has its scores.
+  static constexpr int ConsumerBarrier = 1;
   static constexpr int WeightsBarrier = 3, ScoresBarrier = 5;
 
   /// Shared memory, in bytes.

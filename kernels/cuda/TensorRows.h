@@ -140,6 +140,7 @@ private:
       clear();
       KV_UNROLL_BY(1)
       do {
+        b.atLeaf(leaf);
         weighLeaf(leaf);
         foldLeaf();
       } while (++leaf < stop);

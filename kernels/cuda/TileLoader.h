@@ -85,6 +85,7 @@ public:
           seeKeys(work, tile);
           int32_t page = lookUp(work.leafBegin, work);
           for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+            b.atLeaf(leaf);
             int32_t next = lookUp(leaf + 1, work);
             KV_UNROLL_BY(1)
             for (int i = 0; i < 2 * C::CopyParts; ++i)
@@ -101,6 +102,7 @@ public:
         b, p, [&](const Work &work, const kv::plan::Tile &tile) {
           seeKeys(work, tile);
           for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+            b.atLeaf(leaf);
             KV_UNROLL_BY(1)
             for (int i = 0; i < 2 * C::Parts; ++i) {
               if (i >= C::Parts && isSeenInPart(leaf))
@@ -204,7 +206,7 @@ protected:
     }
     if constexpr (F != Fault::MissingCleanFence)
       b.fenceAsync();
-    b.syncNamed(C::CleanerBarrier, WarpLanes);
+    b.syncWarp();
   }
 
   uint32_t landings = 0; // a bit a stage: the parity of its next landing

@@ -310,6 +310,7 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
   begin();
   int pieces = 0, groups = 0;
   for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
+    b.atLeaf(leaf);
     computeLeaf(leaf);
     bool last = leaf + 1 == leafEnd;
     // As pieceEnd() has it, in as few registers.

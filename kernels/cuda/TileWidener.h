@@ -31,6 +31,7 @@ public:
         b, p, [&](const Work &work, const kv::plan::Tile &tile) {
           seeKeys(work, tile);
           for (int leaf = work.leafBegin; leaf < work.leafEnd; ++leaf) {
+            b.atLeaf(leaf);
             awaitStage();
             if constexpr (C::Scaled)
               bringScales(leaf, work.head);
@@ -50,9 +51,6 @@ private:
     if constexpr (F != Fault::MissingEmptyWait)
       b.awaitPhase(b.barrier(C::empty(stage)), phase ^ 1);
   }
-  KV_BODY void syncWarp() {
-    b.syncNamed(C::WidenerBarrier + thread / WarpLanes, WarpLanes);
-  }
 
   template <int Plane> KV_BODY void widenTile(int leaf, int part) {
     if (Plane || part)
@@ -68,7 +66,7 @@ private:
                        C::Ring + stage * C::TileBytes + slab * C::SlabBytes);
       if constexpr (F != Fault::MissingWidenFence)
         b.fenceAsync();
-      syncWarp();
+      b.syncWarp();
       if (F != Fault::EarlySlabRelease && lane == 0)
         b.arriveAt(released);
       if (++copy == C::CopyStages) {

@@ -9,6 +9,7 @@
 #ifndef KV_TEST_GPU_GPU_H
 #define KV_TEST_GPU_GPU_H
 
+#include "../../kernels/cuda/Watchdog.h"
 #include "../../runtime/cuda/TensorMaps.h"
 
 #include <functional>
@@ -61,8 +62,11 @@ struct Image {
 class Gpu : public GpuFacts {
 public:
   /// The first device, with the images under `folder`: <folder>/kv-cuda and
-  /// <folder>/kv-verify. Errors: no driver, no device.
-  static Expected<std::unique_ptr<Gpu>> open(std::string folder);
+  /// <folder>/kv-verify. `watched`: where <folder>/kv-cuda-watchdog or
+  /// <folder>/kv-verify-watchdog has one of the same name, that one, whose
+  /// waits end (Watchdog.h). Errors: no driver, no device.
+  static Expected<std::unique_ptr<Gpu>> open(std::string folder,
+                                             bool watched = false);
 
   void *allocate(size_t bytes);
   void free(void *data);
@@ -102,11 +106,16 @@ private:
     int sm; // Image::sm
   };
   explicit Gpu(const driver::Driver &api) : api(api) {}
+  /// Tells a module's kernels where to say that they are stuck.
+  void watch(driver::Module module);
+  /// What they have said, on stderr.
+  void sayStuckWaits() const;
   void check(int result, const char *call);
   const Kernel &find(std::string_view name);
   driver::Module moduleOf(const Image &image);
 
   const driver::Driver &api;
+  WatchdogReport *report = nullptr; // pinned; null: nobody watches
   std::string folder;
   driver::Stream queue = nullptr;
   void *flushed = nullptr;

@@ -26,7 +26,7 @@ namespace {
 
 struct Options : SuiteOptions {
   std::string folder, suite;
-  bool list = false;
+  bool list = false, watchdog = false;
 };
 
 bool parse(int argc, char **argv, Options &options) {
@@ -41,6 +41,8 @@ bool parse(int argc, char **argv, Options &options) {
     std::string peer;
     if (argument == "--list")
       options.list = true;
+    else if (argument == "--watchdog")
+      options.watchdog = true;
     else if (argument == "--small")
       options.small = true;
     else if (value("--peer=", peer) && peer.find('=') != std::string::npos)
@@ -155,7 +157,7 @@ int main(int argc, char **argv) {
   Options options;
   if (!parse(argc, argv, options)) {
     std::fputs("usage: gpu-verify LIBRARIES [--suite=NAME [--list]] [--small] "
-               "[--peer=NAME=LIBRARY]...\n",
+               "[--watchdog] [--peer=NAME=LIBRARY]...\n",
                stderr);
     return ExitUsage;
   }
@@ -163,7 +165,7 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "gpu-verify: %s is missing\n", path.c_str());
     return ExitUsage;
   }
-  auto gpu = Gpu::open(options.folder);
+  auto gpu = Gpu::open(options.folder, options.watchdog);
   if (!gpu) {
     std::fprintf(stderr, "gpu-verify: %s\n", gpu.error().message.c_str());
     return ExitNoGpu;

@@ -147,11 +147,13 @@ public:
   void awaitPhase(SharedBarrier bar, int parity) {
     machine.async().barriers.awaitPhase(self, bar.offset, parity);
   }
+  void atLeaf(int) const {}
   void copyTile(const TensorMap &map, int offset, const TileAt &from,
                 SharedBarrier bar) {
     machine.async().boxes.copy(self, &map, begin + offset, from, bar.offset);
   }
   void fenceAsync() { machine.async().clocks.fence(self); }
+  void syncWarp() { machine.async().named.syncWarp(self); }
   void syncNamed(int id, int threads) {
     machine.async().named.sync(self, id, threads);
   }

@@ -15,16 +15,16 @@ NamedBarriers::Barrier &NamedBarriers::of(int thread, int id) {
 }
 
 static std::string nameOf(int id) {
-  return id == 0 ? "the barrier of its block"
-                 : "named barrier " + std::to_string(id);
+  return id == 0                     ? "the barrier of its block"
+         : id <= NamedBarriers::Last ? "named barrier " + std::to_string(id)
+                                     : "the barrier of its warp";
 }
 
 void NamedBarriers::finish() {
   for (const auto &block : barriers)
-    for (int id = First; id <= Last; ++id)
+    for (int id = First; id < Count; ++id)
       if (size_t count = block[id].arrived.size())
-        machine.report("all have left named barrier " + std::to_string(id) +
-                       ", where " + std::to_string(count) + " of " +
+        machine.report("all have left " + nameOf(id) + ", where " + std::to_string(count) + " of " +
                        std::to_string(block[id].expected) + " threads arrived");
 }
 
@@ -91,6 +91,12 @@ void NamedBarriers::syncBlock(int thread) {
     machine.yield();
 }
 
+void NamedBarriers::syncWarp(int thread) {
+  int warp = thread % machine.threadsOfBlock() / WarpLanes;
+  if (count(thread, FirstWarp + warp, WarpLanes, /*waits=*/true))
+    machine.yield();
+}
+
 void NamedBarriers::arrive(int thread, int id, int threads) {
   if (isName(thread, id))
     count(thread, id, threads, /*waits=*/false);
@@ -98,7 +104,7 @@ void NamedBarriers::arrive(int thread, int id, int threads) {
 
 std::string NamedBarriers::waitsFor(int thread) const {
   const auto &own = barriers[machine.rankOf(thread)];
-  for (int id = WholeBlock; id <= Last; ++id)
+  for (int id = WholeBlock; id < Count; ++id)
     for (int waiter : own[id].waiters)
       if (waiter == thread)
         return "at " + nameOf(id) + ", where " +

@@ -14,6 +14,7 @@ class Machine;
 class NamedBarriers {
 public:
   static constexpr int First = 1, Last = 15;
+  static constexpr int MostWarps = 32; // of a block
 
   NamedBarriers(Machine &machine, ThreadClocks &clocks)
       : machine(machine), clocks(clocks) {}
@@ -25,12 +26,16 @@ public:
   void sync(int thread, int id, int threads);
   /// All threads of a block, where that is one of several.
   void syncBlock(int thread);
+  /// The lanes of the thread's warp.
+  void syncWarp(int thread);
   void arrive(int thread, int id, int threads);
   /// What a thread waits for, in words.
   std::string waitsFor(int thread) const;
 
 private:
-  static constexpr int WholeBlock = 0; // which a kernel does not name
+  // Which a kernel does not name: of a block, and of each of its warps.
+  static constexpr int WholeBlock = 0, FirstWarp = Last + 1;
+  static constexpr int Count = FirstWarp + MostWarps;
 
   struct Barrier {
     int expected = 0; // threads, as the first one says
@@ -45,7 +50,7 @@ private:
 
   Machine &machine;
   ThreadClocks &clocks;
-  std::vector<std::array<Barrier, Last + 1>> barriers; // of each block
+  std::vector<std::array<Barrier, Count>> barriers; // of each block
 };
 
 } // namespace kv::cuda

@@ -425,6 +425,15 @@ EXPORT int cuModuleGetFunction(void **function, void *module,
   *function = &functions.emplace_back(*found);
   return Success;
 }
+EXPORT int cuModuleGetGlobal_v2(unsigned long long *address, size_t *bytes,
+                                void *module, const char *name) {
+  void *found = findVariable(*static_cast<FakeModule *>(module), name);
+  if (!found)
+    return NotFound;
+  *address = reinterpret_cast<uintptr_t>(found);
+  *bytes = sizeof(void *);
+  return Success;
+}
 EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
                                                        void *function,
                                                        int threads,

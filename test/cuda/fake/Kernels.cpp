@@ -90,12 +90,22 @@ std::optional<FakeFunction> kv::fake::findFunction(const FakeModule &module,
   auto launch = findLaunch(name);
   if (!launch || !hasSymbol(module.image, name))
     return {};
-  FakeFunction function{*launch, {}, module.sm};
+  FakeFunction function{*launch, {}, module.sm, module.watchdog};
   // PTX, and what tests write by hand, says nothing of offsets.
   for (kv::cuda::ImageKernel &kernel : kv::cuda::readImage(module.image))
     if (kernel.name == name)
       function.image = std::move(kernel);
   return function;
+}
+
+void *kv::fake::findVariable(FakeModule &module, const std::string &name) {
+  if (name != kv::cuda::WatchdogSymbol || !hasSymbol(module.image, name))
+    return nullptr;
+  State &state = State::get();
+  if (!module.watchdog)
+    module.watchdog = static_cast<kv::cuda::WatchdogReport **>(
+        state.memory.allocate(sizeof(*module.watchdog), state.device));
+  return module.watchdog;
 }
 
 int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
@@ -147,9 +157,10 @@ int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
 
 /// Runs the twin. It may touch the allocations that its arguments point into,
 /// on the device or pinned: a GPU reaches both by the same address.
-static Status runKernel(const kv::cuda::KernelLaunch &kernel, int sm,
-                        int blocks, int cluster,
+static Status runKernel(const FakeFunction &function, int blocks, int cluster,
                         const std::vector<char> &params) {
+  const kv::cuda::KernelLaunch &kernel = function.kernel;
+  int sm = function.sm;
   State &state = State::get();
   kv::cuda::Machine machine({.sm = sm});
   std::set<const void *> allowed;
@@ -164,6 +175,9 @@ static Status runKernel(const kv::cuda::KernelLaunch &kernel, int sm,
       machine.global().allow(range.begin, range.bytes, kv::cuda::Access::Write);
   }
   Planted planted(kernel.name);
+  if (planted.hangs(function.watchdog))
+    return state.problem(LaunchFailed,
+                         std::string(kernel.name) + ": its watchdog traps");
   const void *given = planted.before(machine, params);
   if (!kv::cuda::runTwin(machine, kernel.name, blocks, given, cluster))
     kv::cuda::test::runVerifyTwin(machine, kernel.name, blocks, given);
@@ -232,9 +246,9 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
                            : std::string()));
   auto *bytes = static_cast<const char *>(arguments[0]);
   Work work{.run =
-                [kernel, blocks, cluster, sm = function.sm,
+                [function, blocks, cluster,
                  copy = std::vector<char>(bytes, bytes + argument.bytes)] {
-                  return runKernel(kernel, sm, int(blocks), cluster, copy);
+                  return runKernel(function, int(blocks), cluster, copy);
                 },
             .letsLaterBegin = function.sm >= 90};
   if (early)

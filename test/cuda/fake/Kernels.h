@@ -3,6 +3,7 @@
 #ifndef KV_TEST_CUDA_FAKE_KERNELS_H
 #define KV_TEST_CUDA_FAKE_KERNELS_H
 
+#include "../../../kernels/cuda/Watchdog.h"
 #include "../../../kernels/cuda/device/ImageParameters.h"
 #include "State.h"
 
@@ -13,13 +14,16 @@ namespace kv::fake {
 struct FakeModule {
   std::string image;
   int sm; // what KernelTable.h calls so
+  /// The variable WatchdogSymbol in device memory; null: there is none.
+  kv::cuda::WatchdogReport **watchdog = nullptr;
 };
 
 struct FakeFunction {
   kv::cuda::KernelLaunch kernel;
   std::optional<kv::cuda::ImageKernel> image; // of cubins that ptxas has made
   int sm;
-  int sharedBytes = 48 << 10; // allowed without asking
+  kv::cuda::WatchdogReport **watchdog = nullptr; // its module's
+  int sharedBytes = 48 << 10;                    // allowed without asking
 };
 
 /// Checks that the image is code for this device.
@@ -29,6 +33,8 @@ Status loadModule(const void *image, const DeviceModel &device,
 /// none, or it is not in the image.
 std::optional<FakeFunction> findFunction(const FakeModule &module,
                                          const std::string &name);
+/// The address of the variable of an image; null: it has none of that name.
+void *findVariable(FakeModule &module, const std::string &name);
 /// The most blocks of an SM, whatever they need.
 constexpr int MostBlocks = 32;
 /// The blocks of a kernel that an SM runs at once: by its shared memory, its

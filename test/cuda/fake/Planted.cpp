@@ -44,12 +44,21 @@ Planted::Planted(std::string_view kernel) {
     kind = wanted().first;
 }
 
+bool Planted::hangs(kv::cuda::WatchdogReport **watchdog) const {
+  if (kind != "hang")
+    return false;
+  while (!watchdog)
+    sleep(1);
+  kv::cuda::WatchdogReport &report = **watchdog;
+  report.waits[report.count++] = packStuckWait(
+      {.block = 2, .warp = 4, .barrier = 1024, .parity = 1, .leaf = 3});
+  return true;
+}
+
 const void *Planted::before(kv::cuda::Machine &machine,
                             const std::vector<char> &params) {
   if (kind == "crash")
     std::abort();
-  while (kind == "hang")
-    sleep(1);
   if (kind == "wrong")
     for (size_t at = 0; at + sizeof(void *) <= params.size();
          at += sizeof(void *)) {

@@ -4,7 +4,7 @@
 // tests sees whether they notice:
 //
 //   crash   the process dies when the kernel runs
-//   hang    the kernel never ends
+//   hang    the kernel never ends, or its watchdog traps
 //   error   the launch fails, and with it everything after
 //   wrong   the kernel's results have other bits
 //   page    attention reads one page of the first sequence twice and the next
@@ -20,6 +20,7 @@
 #ifndef KV_TEST_CUDA_FAKE_PLANTED_H
 #define KV_TEST_CUDA_FAKE_PLANTED_H
 
+#include "../../../kernels/cuda/Watchdog.h"
 #include "../../../kernels/cuda/emulator/Machine.h"
 #include "DeviceMemory.h"
 
@@ -33,6 +34,9 @@ namespace kv::fake {
 class Planted {
 public:
   explicit Planted(std::string_view kernel);
+  /// Where the kernel is to hang: does not return unless its image has a
+  /// variable for a watchdog, which then has a report. False for all others.
+  bool hangs(kv::cuda::WatchdogReport **watchdog) const;
   /// Before the kernel runs; gives the arguments to run it with.
   const void *before(kv::cuda::Machine &machine,
                      const std::vector<char> &params);
