@@ -4,7 +4,8 @@
 FOLDER has the images that the build made. Each line of TABLE has an attention kernel,
 a chip and the most instructions that a warp may need for a leaf of its keys; a kernel
 that needs more, or is not in the table, is an error. --record writes what is measured.
-Every kernel for 9.0 must wait for the kernels before it (waits.py).
+Every kernel for 9.0 must wait for the kernels before it (waits.py), and every attention
+kernel follow rules.py.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from leaf import Leaf
 from listing import Listing, Problem, disassemble
+import rules
 import waits
 
 HEAD = """# Instructions of a warp for a leaf in the steady state, at most: of 128 keys and, in decode, at most
@@ -78,14 +80,18 @@ def measure(folder):
 
 
 def look(image):
-    """An attention kernel's instructions, or None for movers, and sentences about waits."""
+    """An attention kernel's instructions, or None for movers, and sentences about what it
+    does wrong."""
     text = disassemble(image)  # which takes longer than all else
-    count = None
+    wrong = waits.problems(text) if image.name.endswith(waits.CHIP) else []
+    if not image.name.startswith(("kv_attention_", "kv_latent_")):
+        return None, wrong
+    listing = Listing(image, text)
+    wrong += rules.problems(image.name, listing)
     # Leaves of kernels with tensor memory have loops within, and no products.
-    if (image.name.startswith(("kv_attention_", "kv_latent_"))
-            and not image.name.startswith(("kv_attention_tensor_", "kv_latent_tensor_"))):
-        count = Leaf(Listing(image, text)).per_warp
-    return count, waits.problems(text) if image.name.endswith(waits.CHIP) else []
+    if image.name.startswith(("kv_attention_tensor_", "kv_latent_tensor_")):
+        return None, wrong
+    return Leaf(listing).per_warp, wrong
 
 
 def main():

@@ -13,6 +13,7 @@ import cycles  # noqa: E402
 import listing  # noqa: E402
 import merges  # noqa: E402
 import predictions  # noqa: E402
+import rules  # noqa: E402
 import steps  # noqa: E402
 import tensor  # noqa: E402
 import waits  # noqa: E402
@@ -207,6 +208,42 @@ def test_kernels_that_do_not_wait():
     assert waits.problems(text) == [
         "kv_late: no wait before its first access of memory, which is instruction 0 of 3",
         "kv_never: no wait before its first access of memory, which is instruction 2 of 2"]
+
+
+def test_local_memory_is_seen(listed):
+    found = rules.problems("kv_attention_decode_x", listed(
+        ("STL [R1], R2",), ("LDL.64 R2, [R1]",), ("EXIT",)))
+    assert found == ["2 accesses of local memory, allowed: none"]
+
+
+def test_products_that_are_waited_for_alone_are_seen(listed):
+    chain = [("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT",),
+             ("HGMMA.64x128x16.F32.BF16 R24, gdesc[UR4], R24, gsb0",),
+             ("WARPGROUP.DEPBAR.LE gsb0, 0x0",)]
+    assert rules.problems("kv_attention_tiles_x", listed(*chain, *chain, ("EXIT",))) == []
+    assert rules.problems("kv_attention_tiles_x", listed(*chain, *chain[1:], ("EXIT",))) == [
+        "1 products are waited for one by one: a wait belongs to a chain"]
+
+
+def test_barriers_that_lanes_reach_alone_are_seen(listed):
+    """A branch by a predicate of each lane parts them until their region ends or they meet."""
+    def meets(*before):
+        return rules.unproven_barriers(listed(
+            ("BSSY B0, `(.L_x_2)",), ("@P0 BRA `(.L_x_1)",), *before,
+            ("BAR.SYNC.DEFER_BLOCKING R3, 0x100",), ".L_x_1", ".L_x_2", ("BSYNC B0",),
+            ("BAR.SYNC.DEFER_BLOCKING 0x1, 0x100",), ("EXIT",)))
+
+    assert meets() == 1
+    assert meets(("WARPSYNC.ALL",)) == 0
+    uniform = rules.unproven_barriers(listed(
+        ("BSSY B0, `(.L_x_2)",), ("@UP0 BRA `(.L_x_1)",), ("BAR.ARV R3, 0x100",), ".L_x_1",
+        ".L_x_2", ("BSYNC B0",), ("EXIT",)))
+    assert uniform == 0
+    five = listed(("BSSY B0, `(.L_x_2)",), ("@P0 BRA `(.L_x_1)",),
+                  *[("BAR.SYNC.DEFER_BLOCKING R3, 0x100",)] * 5, ".L_x_1", ".L_x_2", ("EXIT",))
+    sentence = "5 barriers behind branches that may part a warp's lanes, allowed: 4"
+    assert rules.problems("kv_attention_tiles_x", five) == [sentence]
+    assert rules.problems("kv_latent_pairs_x", five) == []
 
 
 def test_warpgroups_multiply_in_turn(listed):
