@@ -39,8 +39,8 @@ ExecutionContext::create(Executor &executor, const Options &options) {
     if (!memory)
       return makeError(memory.error().code,
                        "the arena: ", memory.error().message);
-    Expected<std::unique_ptr<DeviceContext>> device =
-        (*backend)->createContext(options.deterministic, options.ranks);
+    Expected<std::unique_ptr<DeviceContext>> device = (*backend)->createContext(
+        {options.deterministic, options.ranks, options.log});
     if (!device)
       return makeError(device.error().code, "device ", options.device.str(),
                        ": ", device.error().message);

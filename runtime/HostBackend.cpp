@@ -39,7 +39,7 @@ public:
     return makeError(KV_STATUS_UNSUPPORTED, "a CPU has no kernels to load");
   }
   Expected<std::unique_ptr<DeviceContext>>
-  createContext(bool, Communicator *) override {
+  createContext(const DeviceContextOptions &) override {
     return makeError(KV_STATUS_UNSUPPORTED,
                      "a CPU has the functions of ExecutionContext");
   }

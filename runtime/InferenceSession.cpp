@@ -115,7 +115,8 @@ Expected<InferenceSession> InferenceSession::create(SessionOptions options) {
                                {.device = options.device,
                                 .arenaBytes = options.arenaBytes,
                                 .deterministic = options.deterministic,
-                                .ranks = options.ranks.get()});
+                                .ranks = options.ranks.get(),
+                                .log = options.log});
   if (!context)
     return std::unexpected(context.error());
   state->context = std::move(*context);

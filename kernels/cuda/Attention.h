@@ -332,6 +332,11 @@ constexpr int shapesOfChip(int chip) {
   return chip >= 120 ? 120 : chip >= 90 ? 90 : 80;
 }
 
+/// Whether the blocks of code with those shapes may form clusters, and it waits
+/// itself for the kernels before it, so that it may begin while they run: code
+/// for 9.0 and every later chip (ptx/Cluster.h, ptx/Launch.h).
+constexpr bool hasClusters(int sm) { return sm >= 90; }
+
 /// Whether so many blocks find room in an SM's shared memory. Each costs 1 KiB
 /// more than it asks for.
 constexpr bool fits(int sharedBytes, int blocks, int sm) {

@@ -107,8 +107,7 @@ static std::optional<Kernel> findSpecialKernel(Call &call, const Cache &cache,
         kernel.cache != cache.type || kernel.headDim != cache.dim ||
         kernel.planes() != cache.planes)
       continue;
-    parts =
-        std::min(parts, call.multiprocessors() * loaded->blocks / partBlocks);
+    parts = std::min(parts, loaded->parts(call.multiprocessors(), partBlocks));
     if (!found && (!scales || kernel.scales == *scales))
       found = {FirstTile + i, 0};
   }

@@ -335,7 +335,7 @@ Backend::load(const std::vector<KernelImage> &images) {
 }
 
 Expected<std::unique_ptr<DeviceContext>>
-Backend::createContext(bool deterministic, Communicator *ranks) {
+Backend::createContext(const DeviceContextOptions &options) {
   enter();
-  return Context::create(*this, deterministic, ranks);
+  return Context::create(*this, options);
 }

@@ -79,7 +79,7 @@ public:
   Expected<std::unique_ptr<DeviceModule>>
   load(const std::vector<KernelImage> &images) override;
   Expected<std::unique_ptr<DeviceContext>>
-  createContext(bool deterministic, Communicator *ranks) override;
+  createContext(const DeviceContextOptions &options) override;
 
   /// Whoever waits for the queue asks `mayWait` now and then, with how long it
   /// has waited; an error ends the wait, and stays as check()'s do. Null: waits

@@ -12,11 +12,12 @@ using namespace kv::cuda;
 using State = ExecutionContext::State;
 
 Expected<std::unique_ptr<DeviceContext>>
-Context::create(Backend &backend, bool deterministic, Communicator *ranks) {
-  Expected<Matmuls> products = Matmuls::create(backend, deterministic);
+Context::create(Backend &backend, const DeviceContextOptions &options) {
+  Expected<Matmuls> products = Matmuls::create(backend, options.deterministic);
   if (!products)
     return std::unexpected(products.error());
-  std::unique_ptr<Context> context(new Context(backend, std::move(*products)));
+  std::unique_ptr<Context> context(
+      new Context(backend, std::move(*products), options.log));
   // Two a part: of a unit's groups, and of a group's parts.
   size_t count =
       size_t(2) * backend.info().blocks * backend.info().multiprocessors;
@@ -34,8 +35,9 @@ Context::create(Backend &backend, bool deterministic, Communicator *ranks) {
   context->errors = static_cast<uint64_t *>(*errors);
   auto *one = new (context->errors + 1) float(1);
   backend.copyToDevice(context->unit, one, sizeof(float));
-  if (ranks) {
-    Expected<std::unique_ptr<Ranks>> group = Ranks::create(backend, *ranks);
+  if (options.ranks) {
+    Expected<std::unique_ptr<Ranks>> group =
+        Ranks::create(backend, *options.ranks);
     if (!group)
       return std::unexpected(group.error());
     context->group = std::move(*group);
@@ -89,8 +91,8 @@ const LoadedKernel *Context::kernel(State &state, size_t row) const {
   return nullptr;
 }
 
-/// Code for 9.0 waits itself for the kernels before it, so that its blocks may
-/// begin while those still run, and knows clusters.
+/// Code that waits itself for the kernels before it (hasClusters) may begin
+/// while those still run.
 static driver::Result queue(const Backend &backend, const LoadedKernel &kernel,
                             unsigned blocks, unsigned threads,
                             unsigned sharedBytes, void **arguments,

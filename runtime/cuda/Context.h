@@ -20,7 +20,7 @@ public:
   /// `ranks`: those that compute with this process, or null. Errors: no memory;
   /// cuBLASLt is not there or cannot be set up; those of Ranks.
   static Expected<std::unique_ptr<DeviceContext>>
-  create(Backend &backend, bool deterministic, Communicator *ranks);
+  create(Backend &backend, const DeviceContextOptions &options);
   ~Context() override;
 
   const KvFunctionTable &functions() const override;
@@ -61,8 +61,10 @@ public:
   }
 
 private:
-  Context(Backend &backend, Matmuls products)
-      : device(backend), products(std::move(products)), graphs(backend) {}
+  Context(Backend &backend, Matmuls products,
+          std::function<void(std::string_view)> log)
+      : device(backend), products(std::move(products)),
+        graphs(backend, std::move(log)) {}
 
   Backend &device;
   Matmuls products;

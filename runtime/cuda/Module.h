@@ -15,6 +15,15 @@ struct LoadedKernel {
   int blocks = 0; // that an SM runs at once, as the driver says
   /// It waits itself for the kernels before it: code for 9.0 and later does.
   bool waits = false;
+  /// Of a kernel whose blocks form clusters: those that the GPU runs at once,
+  /// which may be fewer than its blocks would make, where a part of the chip
+  /// has an odd number of SMs. 0: the driver cannot say.
+  int clusters = 0;
+
+  /// Of launches of so many blocks together those that the GPU runs at once.
+  int parts(int multiprocessors, int together) const {
+    return clusters ? clusters : multiprocessors * blocks / together;
+  }
 };
 
 /// An artifact's device code, loaded to a GPU.
@@ -39,6 +48,8 @@ private:
   explicit Module(Backend &backend);
   Expected<void> add(const KernelImage &image);
   Expected<void> addKernel(driver::Module from, size_t row, int sm);
+  Expected<void> countClusters(LoadedKernel &kernel, const KernelLaunch &launch,
+                               int bytes);
 
   Backend &backend;
   std::vector<driver::Module> modules;

@@ -40,11 +40,19 @@ bool StepGraphs::start(std::span<const uint64_t> call) {
   }
   if (isNew)
     return false;
-  if (api.streamBeginCapture(backend.stream(), driver::CaptureThreadLocal))
-    isOff = true;
+  if (Result refused =
+          api.streamBeginCapture(backend.stream(), driver::CaptureThreadLocal))
+    turnOff(backend.fail(refused, "cuStreamBeginCapture").error().message);
   else
     capturing = &graph;
   return false;
+}
+
+void StepGraphs::turnOff(std::string_view why) {
+  isOff = true;
+  if (log)
+    log(concat("steps are not kept as CUDA graphs, but queued call by call: ",
+               why));
 }
 
 bool StepGraphs::finish(bool sound) {
@@ -53,9 +61,12 @@ bool StepGraphs::finish(bool sound) {
   Graph &graph = *std::exchange(capturing, nullptr);
   const driver::Driver &api = backend.driver();
   driver::Graph captured = nullptr;
+  const char *call = "cuStreamEndCapture";
   Result result = api.streamEndCapture(backend.stream(), &captured);
-  if (!result && sound)
+  if (!result && sound) {
+    call = "cuGraphInstantiateWithFlags";
     result = api.graphInstantiate(&graph.exec, captured, 0);
+  }
   if (captured)
     api.graphDestroy(captured);
   if (!result && sound) {
@@ -66,7 +77,13 @@ bool StepGraphs::finish(bool sound) {
   // Nothing of it has been executed. Whoever calls the entry again sees whether
   // the mistake was the call's.
   graph.exec = nullptr;
-  isOff = true;
+  // The first call that the capture did not take says more than its end.
+  if (Expected<void> status = backend.status(); !status)
+    turnOff(status.error().message);
+  else if (result)
+    turnOff(backend.fail(result, call).error().message);
+  else
+    turnOff("the entry failed while its work was captured");
   backend.forgetFailure();
   return false;
 }

@@ -21,7 +21,9 @@ public:
   /// of a step, for each of the two sets of a step's inputs.
   static constexpr size_t MostGraphs = 512;
 
-  explicit StepGraphs(Backend &backend) : backend(backend) {}
+  /// `log` hears once why there are no graphs any more; may be empty.
+  StepGraphs(Backend &backend, std::function<void(std::string_view)> log)
+      : backend(backend), log(std::move(log)) {}
   StepGraphs(const StepGraphs &) = delete;
   ~StepGraphs();
 
@@ -40,6 +42,8 @@ private:
     uint64_t used = 0;                // when, in calls
   };
   void dropOldest();
+  /// From now on every entry is called; `why` is a sentence.
+  void turnOff(std::string_view why);
 
   struct Before {
     using is_transparent = void; // looks up without making a vector
@@ -53,6 +57,7 @@ private:
   Graph *capturing = nullptr;
   uint64_t calls = 0;
   bool isOff = false;
+  std::function<void(std::string_view)> log;
 };
 
 } // namespace kv::cuda

@@ -86,6 +86,36 @@ TEST(Module, BlocksThatAnSmRuns) {
   EXPECT_LT(blocksOn(Ada, Name), kernel.blocks80);
 }
 
+// Where groups of SMs are odd, fewer than the blocks would make.
+TEST(Module, ClustersThatAGpuRuns) {
+  constexpr std::string_view Name = "kv_latent_pairs_bf16_576";
+  auto load = [&]() -> Expected<kv::cuda::LoadedKernel> {
+    auto backend = kv::cuda::Backend::open(Hopper);
+    auto module =
+        (*backend)->load({{std::string(Name), "sm_90a",
+                           cubin(90, ".entry " + std::string(Name) + "()")}});
+    if (!module)
+      return std::unexpected(module.error());
+    size_t row = kv::cuda::findKernel(Name) - kv::cuda::KernelLaunches.data();
+    return static_cast<kv::cuda::Module &>(**module).kernel(row);
+  };
+  auto all = load();
+  ASSERT_TRUE(all);
+  EXPECT_EQ(all->clusters, 1);
+  EXPECT_EQ(all->parts(/*multiprocessors=*/132, /*together=*/2), 1);
+  fake::limitClusters(0);
+  auto none = load();
+  fake::limitClusters(INT_MAX);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message,
+            "kernel image kv_latent_pairs_bf16_576 (sm_90a): Fake 9.0 (sm_90) "
+            "cannot run a cluster of 2 blocks of kv_latent_pairs_bf16_576");
+  // A driver that cannot say.
+  kv::cuda::LoadedKernel unknown = *all;
+  unknown.clusters = 0;
+  EXPECT_EQ(unknown.parts(132, 2), 66);
+}
+
 TEST(Module, WhatAnImageHolds) {
   EXPECT_EQ(load(Hopper, {"sm_90a"}, "kv_attention_decode_bf16_64"), "sm 90");
   EXPECT_EQ(load(Hopper, {"sm_90a"}, "kv_tea"),

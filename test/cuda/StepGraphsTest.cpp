@@ -66,7 +66,10 @@ protected:
 
   InferenceSession make(bool graphs) {
     return *InferenceSession::create(
-        {.device = device, .threads = 1, .graphs = graphs});
+        {.device = device,
+         .threads = 1,
+         .log = [this](std::string_view note) { notes.emplace_back(note); },
+         .graphs = graphs});
   }
 
   static bool sameBits(const Run &a, const Run &b) {
@@ -118,6 +121,10 @@ TEST_F(StepGraphs, WhatCannotBeCapturedIsCalled) {
   Run plain = serve(without, 8), run = serve(with, 8);
   fake::refuseCaptures(false);
   EXPECT_TRUE(sameBits(plain, run));
+  EXPECT_EQ(notes, std::vector<std::string>{
+                       "steps are not kept as CUDA graphs, but queued call by "
+                       "call: cuStreamEndCapture: operation not permitted when "
+                       "stream is capturing (900)"});
   for (const Cost &cost : run.costs)
     EXPECT_EQ(cost.graphLaunches, 0);
 }
@@ -185,7 +192,7 @@ TEST_F(StepGraphs, TheOldestGo) {
   auto own = kv::cuda::Backend::open(0);
   int64_t before = fake::graphsInUse();
   {
-    kv::cuda::StepGraphs graphs(**own);
+    kv::cuda::StepGraphs graphs(**own, /*log=*/{});
     // The work of a call is a fill that the graph repeats.
     Tensor<int32_t> target(device, DType::I32, {1});
     auto call = [&](uint64_t word) {

@@ -237,7 +237,7 @@ void Gpu::launch(std::string_view name, int blocks, const void *params,
   const Kernel &kernel = find(name);
   launched.emplace(name);
   void *arguments[] = {const_cast<void *>(params)};
-  if (cluster == 1 || kernel.sm < 90 || !api.launchKernelEx)
+  if (cluster == 1 || !hasClusters(kernel.sm) || !api.launchKernelEx)
     return check(api.launchKernel(kernel.function, blocks, 1, 1, kernel.threads,
                                   1, 1, kernel.sharedBytes, queue, arguments,
                                   nullptr),

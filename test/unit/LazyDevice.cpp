@@ -83,7 +83,7 @@ public:
     return makeError(KV_STATUS_UNSUPPORTED, "this device runs nothing");
   }
   Expected<std::unique_ptr<DeviceContext>>
-  createContext(bool, Communicator *) override {
+  createContext(const DeviceContextOptions &) override {
     return makeError(KV_STATUS_UNSUPPORTED, "this device runs nothing");
   }
 

@@ -16,8 +16,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace kv {
@@ -65,6 +67,16 @@ public:
   /// What kernels found wrong with the data of steps that somebody has waited
   /// for, such as an id that an embedding does not have; once. Does not wait.
   virtual Expected<void> takeStepError() = 0;
+};
+
+struct DeviceContextOptions {
+  /// A row's bits do not depend on the other rows of the batch.
+  bool deterministic = false;
+  /// The ranks that compute together with this process and all create a
+  /// context; null: it computes alone.
+  Communicator *ranks = nullptr;
+  /// Receives notes, a sentence each.
+  std::function<void(std::string_view)> log = {};
 };
 
 /// One device, used by one thread at a time. Errors are sticky: after something
@@ -138,11 +150,8 @@ public:
   /// code.
   virtual Expected<std::unique_ptr<DeviceModule>>
   load(const std::vector<KernelImage> &images) = 0;
-  /// `deterministic`: a row's bits do not depend on the rows beside it.
-  /// `ranks`: those that compute with this process, which all make this call,
-  /// or null.
   virtual Expected<std::unique_ptr<DeviceContext>>
-  createContext(bool deterministic, Communicator *ranks) = 0;
+  createContext(const DeviceContextOptions &options) = 0;
 };
 
 /// What libkv_cuda.so exports as KV_OPEN_DEVICE_SYMBOL: opens device `index`.
@@ -150,7 +159,7 @@ public:
 using OpenDevice = DeviceBackend *(*)(uint32_t interfaceVersion, int index,
                                       Error *error);
 #define KV_OPEN_DEVICE_SYMBOL "kv_open_device"
-inline constexpr uint32_t DeviceInterfaceVersion = 5;
+inline constexpr uint32_t DeviceInterfaceVersion = 6;
 
 } // namespace kv
 

@@ -7,8 +7,10 @@
 #include "kv/Runtime/Device.h"
 #include "kv/Runtime/ThreadPool.h"
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
 
 namespace kv {
 
@@ -22,10 +24,11 @@ public:
   struct Options {
     Device device = {};
     size_t arenaBytes = 0;      // 0: the device's default
-    bool deterministic = false; // DeviceBackend::createContext
+    bool deterministic = false; // DeviceContextOptions
     /// Those that compute with this process; must outlive the context. Null: it
     /// computes alone.
     Communicator *ranks = nullptr;
+    std::function<void(std::string_view)> log = {}; // receives notes, by line
   };
 
   /// `executor` must outlive the context. Errors: no memory; those of

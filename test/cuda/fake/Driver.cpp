@@ -174,7 +174,9 @@ EXPORT int cuGetErrorString(int status, const char **text) {
                                        "execution on the device"
           : status == InvalidPtx     ? "a PTX JIT compilation failed"
           : status == LaunchFailed   ? "unspecified launch failure"
-                                     : "an error of the fake driver";
+          : status == CaptureUnsupported
+              ? "operation not permitted when stream is capturing"
+              : "an error of the fake driver";
   return Success;
 }
 
@@ -442,6 +444,20 @@ EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks,
     return InvalidContext;
   *blocks = blocksOf(*static_cast<FakeFunction *>(function),
                      Devices[state().device], threads, int(sharedBytes));
+  return Success;
+}
+EXPORT int
+cuOccupancyMaxActiveClusters(int *clusters, void *function,
+                             const kv::cuda::driver::LaunchConfig *config) {
+  const DeviceModel &device = Devices[state().device];
+  const kv::cuda::driver::LaunchAttribute *cluster = config->attributes;
+  if (device.major < 9 || config->count != 1 ||
+      cluster->id != kv::cuda::driver::LaunchClusters)
+    return state().problem(InvalidValue, "cuOccupancyMaxActiveClusters: its "
+                                         "attributes have another form");
+  *clusters = clustersOf(*static_cast<FakeFunction *>(function), device,
+                         int(config->blockX), int(config->sharedBytes),
+                         cluster->value[0]);
   return Success;
 }
 EXPORT int cuFuncLoad(void *) { return Success; }

@@ -48,6 +48,8 @@ __attribute__((visibility("default"))) int64_t bytesInUse();
 __attribute__((visibility("default"))) int64_t graphsInUse();
 /// The next captures fail when they end, as those of a driver may.
 __attribute__((visibility("default"))) void refuseCaptures(bool refuse);
+/// No device runs more clusters at once, as where groups of SMs are odd.
+__attribute__((visibility("default"))) void limitClusters(int most);
 /// Runs everything that may run on the second streams of all devices.
 /// Otherwise nothing runs before somebody waits for it.
 __attribute__((visibility("default"))) void runAside();

@@ -5,10 +5,12 @@
 #include "../../../kernels/cuda/emulator/Twins.h"
 #include "../../gpu/VerifyKernels.h"
 #include "../../gpu/VerifyTwins.h"
+#include "FakeDriver.h"
 #include "Planted.h"
 
 #include <algorithm>
 #include <cctype>
+#include <climits>
 #include <cstring>
 #include <elf.h>
 #include <memory>
@@ -155,6 +157,16 @@ int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
                    (64 << 10) / (registers * threads)});
 }
 
+static int mostClusters = INT_MAX;
+void kv::fake::limitClusters(int most) { mostClusters = most; }
+
+int kv::fake::clustersOf(const FakeFunction &function,
+                         const DeviceModel &device, int threads,
+                         int sharedBytes, int cluster) {
+  int blocks = blocksOf(function, device, threads, sharedBytes);
+  return std::min(mostClusters, device.multiprocessors * blocks / cluster);
+}
+
 /// Runs the twin. It may touch the allocations that its arguments point into,
 /// on the device or pinned: a GPU reaches both by the same address.
 static Status runKernel(const FakeFunction &function, int blocks, int cluster,
@@ -211,8 +223,8 @@ static void addEarlyRun(Work &work, const std::string &kernel) {
 
 Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
                         unsigned threads, unsigned sharedBytes,
-                        const void *params, size_t argument.bytes, void *stream,
-                        bool early, int cluster) {
+                        void **arguments, void *stream, bool early,
+                        int cluster) {
   State &state = State::get();
   const kv::cuda::KernelLaunch &kernel = function.kernel;
   auto wrong = [&](const char *what, int64_t given, int64_t wanted) {
@@ -231,9 +243,12 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
   if (int(sharedBytes) > function.sharedBytes)
     return wrong("bytes of shared memory that it did not ask for", sharedBytes,
                  function.sharedBytes);
-  if (argument.bytes != kernel.argument.bytes)
-    return wrong("bytes of arguments", argument.bytes, kernel.argument.bytes);
-  if (early && function.sm < 90)
+  if (std::string problem =
+          function.image ? problemOf(*function.image, kernel.argument) : "";
+      !problem.empty())
+    return state.problem(InvalidValue,
+                         std::string(kernel.name) + ": " + problem);
+  if (early && !kv::cuda::hasClusters(function.sm))
     return state.problem(InvalidValue,
                          std::string(kernel.name) +
                              " may begin early, and its code waits for nobody");
@@ -245,12 +260,13 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
               (cluster > 1 ? " in clusters of " + std::to_string(cluster)
                            : std::string()));
   auto *bytes = static_cast<const char *>(arguments[0]);
-  Work work{.run =
-                [function, blocks, cluster,
-                 copy = std::vector<char>(bytes, bytes + argument.bytes)] {
-                  return runKernel(function, int(blocks), cluster, copy);
-                },
-            .letsLaterBegin = function.sm >= 90};
+  Work work{
+      .run =
+          [function, blocks, cluster,
+           copy = std::vector<char>(bytes, bytes + kernel.argument.bytes)] {
+            return runKernel(function, int(blocks), cluster, copy);
+          },
+      .letsLaterBegin = kv::cuda::hasClusters(function.sm)};
   if (early)
     addEarlyRun(work, std::string(kernel.name));
   state.enqueue(stream, std::move(work));

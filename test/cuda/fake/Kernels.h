@@ -41,6 +41,9 @@ constexpr int MostBlocks = 32;
 /// threads, and its registers, of which a kernel has what its budget allows.
 int blocksOf(const FakeFunction &function, const DeviceModel &device,
              int threads, int sharedBytes);
+/// The clusters of so many blocks that run at once.
+int clustersOf(const FakeFunction &function, const DeviceModel &device,
+               int threads, int sharedBytes, int cluster);
 /// Checks the launch and queues the kernel's twin, whose blocks form clusters
 /// of so many. `arguments` has the address of each argument, as kernelParams of
 /// cuLaunchKernel; they are copied. `early`: the kernel may begin before the

@@ -50,7 +50,7 @@ bool Planted::hangs(kv::cuda::WatchdogReport **watchdog) const {
   while (!watchdog)
     sleep(1);
   kv::cuda::WatchdogReport &report = **watchdog;
-  report.waits[report.count++] = packStuckWait(
+  report.waits[report.count++] = kv::cuda::packStuckWait(
       {.block = 2, .warp = 4, .barrier = 1024, .parity = 1, .leaf = 3});
   return true;
 }
