@@ -441,6 +441,44 @@ TEST(NamedBarriers, ArriveTwice) {
                      b.arriveNamed(3, 128);
                });
 }
+
+namespace {
+/// Lanes exchange what they stored; where `leaves`, one goes before.
+void exchange(CpuBlock &b, bool meets, bool leaves = false) {
+  auto x = b.shared<float>(Data, 64);
+  x.store(b.thread(), float(b.thread()));
+  if (leaves && b.thread() == 40)
+    return;
+  if (meets)
+    b.syncWarp();
+  float other = x.load(b.thread() ^ 31);
+  if (meets && !leaves) {
+    EXPECT_EQ(other, float(b.thread() ^ 31));
+  }
+}
+} // namespace
+
+TEST(WarpBarriers, OrderTheLanesOfAWarp) {
+  expectClean(64, [](CpuBlock &b) { exchange(b, /*meets=*/true); });
+}
+TEST(WarpBarriers, Missing) {
+  expectReport(shapeOf(64), {"unordered with the write", "nobody wrote"},
+               [](CpuBlock &b) { exchange(b, /*meets=*/false); });
+}
+TEST(WarpBarriers, SayNothingToOtherWarps) {
+  expectReport(shapeOf(64), {"unordered with the write", "nobody wrote"},
+               [](CpuBlock &b) {
+                 auto x = b.shared<float>(Data, 64);
+                 x.store(b.thread(), 1);
+                 b.syncWarp();
+                 x.load(b.thread() ^ 32);
+               });
+}
+TEST(WarpBarriers, ALaneLeaves) {
+  expectReport(
+      64, "waits at the barrier of its warp, where 31 of 32 threads",
+      [](CpuBlock &b) { exchange(b, /*meets=*/true, /*leaves=*/true); });
+}
 TEST(NamedBarriers, Limits) {
   expectReport(32, "names barrier 16; 1 to 15 are allowed",
                [](CpuBlock &b) { b.syncNamed(16, 32); });

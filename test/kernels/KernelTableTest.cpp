@@ -1,6 +1,7 @@
 //===- KernelTableTest.cpp - The kernels that are built -------------------===//
 
 #include "../../kernels/cuda/KernelTable.h"
+#include "../../kernels/cuda/Watchdog.h"
 
 #include <gtest/gtest.h>
 #include <iterator>
@@ -109,4 +110,20 @@ TEST(KernelTable, Workspace) {
   EXPECT_EQ(needed.counters, 2 * 264 * 4);
   EXPECT_EQ(needed.tiles, (64 * 4 / 16 + 64) * 24);
   EXPECT_EQ(needed.cuts, 265 * 12);
+}
+
+// What a stuck wait says comes back as it was.
+TEST(Watchdog, AWordHoldsAWait) {
+  for (StuckWait wait : {StuckWait{0, 0, 0, 0, 0},
+                         StuckWait{2097151, 31, 262136, 1, 2097150},
+                         StuckWait{131, 12, 1024, 1, -1}}) {
+    uint64_t word = packStuckWait(wait);
+    EXPECT_NE(word, 0u);
+    StuckWait back = unpackStuckWait(word);
+    EXPECT_EQ(back.block, wait.block);
+    EXPECT_EQ(back.warp, wait.warp);
+    EXPECT_EQ(back.barrier, wait.barrier);
+    EXPECT_EQ(back.parity, wait.parity);
+    EXPECT_EQ(back.leaf, wait.leaf);
+  }
 }
