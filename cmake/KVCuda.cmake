@@ -66,13 +66,19 @@ set(KV_CUDA_NOT_FOR_120 "^kv_latent_.*_576$")
 # module, or, when it is called like the module, the whole. One front end a
 # module and chip, for it costs as much as ptxas. Without CHIPS, sm_80 and sm_90a.
 # What ptxas reports is checked, and held against the budgets if there are any,
-# by a command of its own, for a new budget makes no new image. Appends the files
-# to the list `outputs`, and what such a check leaves to `<outputs>_checked`.
+# by a command of its own, for a new budget makes no new image. Chips that are not
+# of KV_CUDA_CHIPS are left out. Appends the files to the list `outputs`, and what
+# such a check leaves to `<outputs>_checked`.
 function(kv_add_module outputs module source)
   cmake_parse_arguments(ARG "" "FOLDER" "BUDGETS;IMAGES;CHIPS" ${ARGN})
   if(NOT ARG_CHIPS)
     set(ARG_CHIPS 80 90a)
   endif()
+  foreach(chip ${ARG_CHIPS})
+    if(NOT chip IN_LIST KV_CUDA_CHIPS)
+      list(REMOVE_ITEM ARG_CHIPS ${chip})
+    endif()
+  endforeach()
   set(folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${ARG_FOLDER})
   set(scratch ${CMAKE_CURRENT_BINARY_DIR}/ptx)
   set(flags -ptx -std=c++20 -O3 -I${CMAKE_SOURCE_DIR} -I${CMAKE_SOURCE_DIR}/include)

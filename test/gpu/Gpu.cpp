@@ -23,7 +23,7 @@ static size_t flushedBytes(const Gpu &gpu) {
   return std::min<size_t>(size_t(256) << 20, gpu.memoryBytes / 64);
 }
 
-Expected<std::unique_ptr<Gpu>> Gpu::open(std::string folder) {
+Expected<std::unique_ptr<Gpu>> Gpu::open(std::string folder, bool watchdog) {
   Expected<const driver::Driver *> loaded = driver::loadDriver();
   if (!loaded)
     return std::unexpected(loaded.error());
@@ -34,6 +34,7 @@ Expected<std::unique_ptr<Gpu>> Gpu::open(std::string folder) {
                      "there is a CUDA driver, but no CUDA device");
   std::unique_ptr<Gpu> gpu(new Gpu(api));
   gpu->folder = std::move(folder);
+  gpu->watched = watchdog;
   char name[256] = {};
   size_t bytes = 0;
   driver::Context context = nullptr;
@@ -74,6 +75,8 @@ void Gpu::check(int result, const char *call) {
   if (api.getErrorString(result, &text) || !text)
     text = "an unknown error";
   std::fprintf(stderr, "gpu-verify: %s: %s (%d)\n", call, text, result);
+  if (std::string where = watchdog.sentence(); !where.empty())
+    std::fprintf(stderr, "gpu-verify: %s\n", where.c_str());
   // Nothing is tidied up: it would ask the GPU.
   std::_Exit(ExitFailed);
 }
@@ -138,16 +141,20 @@ const Image &Gpu::imageOf(std::string_view kernel) {
   auto [found, isNew] = images.try_emplace(name);
   if (!isNew || name.empty())
     return found->second;
-  auto take = [&](std::string_view chip, const char *kind) {
+  auto take = [&](const std::string &name, std::string_view chip,
+                  const char *kind) {
     std::string path =
         folder + "/" + name + "." + std::string(chip) + "." + kind;
     if (found->second.path.empty() && std::filesystem::exists(path))
       found->second = {path, chip};
   };
+  if (watched && !name.empty())
+    take(std::string(name).insert(name.find('/'), "-watchdog"), chip(),
+         "cubin");
   if (!chip().empty())
-    take(chip(), "cubin");
+    take(name, chip(), "cubin");
   if (major >= 8)
-    take("compute_80", "ptx");
+    take(name, "compute_80", "ptx");
   return found->second;
 }
 
@@ -158,6 +165,8 @@ driver::Module Gpu::moduleOf(const Image &image) {
   std::ifstream file(image.path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   check(api.moduleLoadData(&found->second, text.c_str()), "cuModuleLoadData");
+  if (watched)
+    check(watchdog.attach(found->second, queue), "cuModuleGetGlobal");
   return found->second;
 }
 

@@ -10,14 +10,14 @@
 #define KV_TEST_GPU_GPU_H
 
 #include "../../runtime/cuda/TensorMaps.h"
+#include "LaunchLog.h"
+#include "Watchdog.h"
 
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace kv::cuda::test {
@@ -61,8 +61,11 @@ struct Image {
 class Gpu : public GpuFacts {
 public:
   /// The first device, with the images under `folder`: <folder>/kv-cuda and
-  /// <folder>/kv-verify. Errors: no driver, no device.
-  static Expected<std::unique_ptr<Gpu>> open(std::string folder);
+  /// <folder>/kv-verify; with `watchdog`, first those of
+  /// <folder>/kv-cuda-watchdog and <folder>/kv-verify-watchdog. Errors: no
+  /// driver, no device.
+  static Expected<std::unique_ptr<Gpu>> open(std::string folder,
+                                             bool watchdog = false);
 
   void *allocate(size_t bytes);
   void free(void *data);
@@ -79,11 +82,15 @@ public:
   /// Each of the blocks is a cluster of so many where the chip's form clusters.
   void launch(std::string_view kernel, int blocks, const void *params,
               int cluster = 1);
+  /// Queues one that may begin before the kernel before it has ended, where
+  /// launchesEarly().
+  void launchEarly(std::string_view kernel, int blocks, const void *params);
+  bool launchesEarly(std::string_view kernel);
   void synchronize();
   /// Blocks of a kernel that an SM runs at once, as the driver says.
   int blocksPerSM(std::string_view kernel);
-  /// The names of kernels that were launched since the last call.
-  std::set<std::string> takeLaunched() { return std::exchange(launched, {}); }
+  /// The names of kernels that are launched.
+  LaunchLog &launches() { return launched; }
   /// The stream that everything is queued on.
   driver::Stream stream() const { return queue; }
 
@@ -102,20 +109,22 @@ private:
     size_t paramBytes;
     int sm; // Image::sm
   };
-  explicit Gpu(const driver::Driver &api) : api(api) {}
+  explicit Gpu(const driver::Driver &api) : api(api), watchdog(api) {}
   void check(int result, const char *call);
   const Kernel &find(std::string_view name);
   driver::Module moduleOf(const Image &image);
 
   const driver::Driver &api;
   std::string folder;
+  bool watched = false;
+  Watchdog watchdog;
   driver::Stream queue = nullptr;
   void *flushed = nullptr;
   uint64_t *clocks = nullptr;
   driver::Event events[2] = {};
   std::map<std::string, Image> images;           // by their names
   std::map<std::string, driver::Module> modules; // by their paths
-  std::set<std::string> launched;
+  LaunchLog launched;
   std::map<std::string, Kernel, std::less<>> kernels;
 };
 
