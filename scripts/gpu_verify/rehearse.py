@@ -149,8 +149,8 @@ def calls(rehearsal):
 def first_rows_hang(rehearsal):
     """Of a suite whose first rows hang, no other row is asked."""
     three = rehearsal.ask("instructions", small=True)[:visit.EARLY]
-    faults = ",".join(f"hang:kv_test_{kernel}" for kernel in
-                      ("mma_bf16", "ldmatrix", "cp_async"))
+    faults = ",".join(f"hang:{kernel}" for row in three
+                      for kernel in rehearsal.ask("instructions", row)["kernels"])
     clock = RehearsedClock()
     _, records = rehearsal.visit(visit.UNEQUAL, rehearsal.fresh(), clock, "instructions", CALL,
                                  KV_FAKE_CUDA_FAULT=faults)
