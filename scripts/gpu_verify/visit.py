@@ -177,9 +177,9 @@ class Visit:
 
     def limit(self, suite, row):
         """The seconds that a row may take."""
-        most = self.options.row_limit
-        if most is None:
-            most = MOST_OF_CORRECTNESS if suite.name in suites.CORRECTNESS else MOST
+        if self.options.row_limit is not None:
+            return self.options.row_limit
+        most = MOST_OF_CORRECTNESS if suite.name in suites.CORRECTNESS else MOST
         capability = self.results.machine().get("compute_capability", "")
         least = LEAST if capability.startswith(COMPILED) else MOST_OF_CORRECTNESS
         return min(max(least, 10 * row.seconds), most)

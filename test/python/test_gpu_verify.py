@@ -99,6 +99,7 @@ def test_limits_of_rows(tmp_path):
 
     assert (limit("long", 0.1), limit("long", 1.5), limit("long", 8)) == (5, 15, 20)
     assert limit("timing", 0.7) == 7 and limit("racecheck long", 20) == 90
+    assert asked(tmp_path, row_limit=900).limit(suites.Suite(made, "long"), suites.Row("row", 1)) == 900
     # There a driver translates kernels first.
     made.results.add({**MACHINE, "compute_capability": "11.0"})
     assert limit("long", 0.1) == 20
