@@ -67,14 +67,20 @@ set(KV_CUDA_NOT_FOR_120 "^kv_latent_.*_576$")
 # module and chip, for it costs as much as ptxas. Without CHIPS, sm_80 and sm_90a.
 # CHECKER holds the images' arguments against those that the host writes. What
 # ptxas reports is checked, and held against the budgets if there are any, by the
-# same command, for a new budget makes no new image. Appends the files to the list
-# `outputs`, and what such a check leaves to `<outputs>_checked`.
+# same command, for a new budget makes no new image. Chips that are not of
+# KV_CUDA_CHIPS are left out. Appends the files to the list `outputs`, and what
+# such a check leaves to `<outputs>_checked`.
 function(kv_add_module outputs module source)
   cmake_parse_arguments(ARG "" "FOLDER;CHECKER" "BUDGETS;IMAGES;CHIPS;FLAGS"
     ${ARGN})
   if(NOT ARG_CHIPS)
     set(ARG_CHIPS 80 90a)
   endif()
+  foreach(chip ${ARG_CHIPS})
+    if(NOT chip IN_LIST KV_CUDA_CHIPS)
+      list(REMOVE_ITEM ARG_CHIPS ${chip})
+    endif()
+  endforeach()
   set(folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${ARG_FOLDER})
   set(work ${CMAKE_CURRENT_BINARY_DIR}/${ARG_FOLDER})
   set(scratch ${work}/ptx)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Times PyTorch's attentions on the shapes that gpu-verify timed.
+"""Times PyTorch's attentions on some of the shapes that gpu-verify timed.
 
-gpu-verify-peers.py --rows rows.jsonl [--list]: a row is "PEER: CASE". Rows that are asked for on
-standard input are answered on standard output, as bin/gpu-verify does it. Needs PyTorch with CUDA.
-SDPA reads contiguous keys and values, an upper bound for it; FlexAttention and cuDNN (its Python
-front end, where that is installed) read pages.
+gpu-verify-peers.py --rows rows.jsonl [--list] [--peer NAME]...: a row is "PEER: CASE". Rows that are
+asked for on standard input are answered on standard output, as bin/gpu-verify does it. Needs PyTorch
+with CUDA. Without --peer these are SDPA's FLASH_ATTENTION and CUDNN_ATTENTION, which read contiguous
+keys and values, an upper bound for what reads pages. --peer adds another one: "SDPA
+EFFICIENT_ATTENTION"; "FlexAttention paged", which compiles a kernel for each shape; "cuDNN paged",
+where its Python front end is installed.
 """
 
 import argparse
@@ -15,6 +17,11 @@ import statistics
 import sys
 
 DIM, PAGE = 128, 16
+# The shapes that are timed; where none of them was, the first ones that were.
+SHAPES = ("bf16 64x8191+1 32/8 d128 page 16", "bf16 1x32767+1 32/8 d128 page 16",
+          "bf16 16x4095+1 32/8 d128 page 16", "bf16 1x0+8192 64/8 d128 page 16")
+# Seconds until PyTorch is there; of a row, and of one that is compiled first.
+IMPORT, ROW, COMPILED_ROW = 15, 1, 40
 CASE = re.compile(r"attention (bf16 (\d+)x(\d+)\+(\d+) (\d+)/(\d+) d128 page 16)")
 
 
@@ -29,7 +36,8 @@ def cases(records):
         # Masks at the lower right corner are not the same everywhere.
         if added == 1 or cached == 0:
             found[match.group(1)] = (sequences, cached + added, added, heads, queries // heads)
-    return found
+    chosen = [case for case in SHAPES if case in found] or list(found)[:len(SHAPES)]
+    return {case: found[case] for case in chosen}
 
 
 def seconds(torch, flush, work):
@@ -146,6 +154,7 @@ def cudnn_paged(torch, sequences, length, added, kv_heads, group):
 
 
 SDPA = ("FLASH_ATTENTION", "CUDNN_ATTENTION", "EFFICIENT_ATTENTION")
+DEFAULT = ("SDPA FLASH_ATTENTION", "SDPA CUDNN_ATTENTION")
 
 
 def peers():
@@ -155,6 +164,13 @@ def peers():
     made["cuDNN paged"] = cudnn_paged
     made["FlexAttention paged"] = flex
     return made
+
+
+def rows(names, known):
+    """[(row, seconds)] of these peers; the first one waits for PyTorch."""
+    found = [(f"{peer}: {case}", COMPILED_ROW if peer.startswith("Flex") else ROW)
+             for peer in names for case in known]
+    return [(row, seconds + IMPORT * (row == found[0][0])) for row, seconds in found]
 
 
 def answer(passed, message, microseconds=None):
@@ -178,15 +194,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", required=True, help="what gpu-verify wrote")
     parser.add_argument("--list", action="store_true", help="name the rows, and end")
+    parser.add_argument("--peer", action="append", default=[], choices=sorted(peers()),
+                        help="also this one")
     options = parser.parse_args()
     with open(options.rows, encoding="utf-8") as file:
         known = cases(json.loads(line) for line in file)
     if importlib.util.find_spec("torch") is None:
         sys.exit("gpu-verify-peers: PyTorch is not here")
     if options.list:
-        for peer in peers():
-            for case in known:
-                print("@", json.dumps({"row": f"{peer}: {case}", "seconds": 2}))
+        for row, seconds_of_row in rows([*DEFAULT, *options.peer], known):
+            print("@", json.dumps({"row": row, "seconds": seconds_of_row}))
         return
     import torch
     if not torch.cuda.is_available():

@@ -4,11 +4,9 @@ are deterministic."""
 
 import array
 import json
-import subprocess
 
-from . import worker
+from . import suites, worker
 from .results import FAILED, PASSED
-from .suites import Suite
 
 # Largest difference relative to the largest logit: activations are bf16 on a GPU and f32 on a CPU.
 LIMIT = 4e-2
@@ -59,32 +57,31 @@ def misses(requests, generated, logits, vocabulary):
     return wrong, count
 
 
-class Models(Suite):
+class Models(suites.Suite):
     def models(self):
         return sorted(path for path in (self.visit.folder / "model").glob("*") if path.is_dir())
 
     def rows(self):
-        return [(path.name, 8) for path in self.models()]
+        return [suites.Row(path.name, 8) for path in self.models()]
 
-    def serve(self, model, requests, seconds, *more):
-        """(tokens, logits, statistics) of kv-run on the device."""
+    def serve(self, model, requests, end, *more):
+        """(tokens, logits, statistics) of kv-run on the device, before the clock says `end`."""
         folder = self.visit.scratch
         (folder / "requests.jsonl").write_text("".join(json.dumps(r) + "\n" for r in requests))
         command = [self.visit.folder / "bin/kv-run", model / "gpu.so", "--device", "cuda:0",
                    "--weights", model / "weights.safetensors", "--requests",
                    folder / "requests.jsonl", "--no-stream", "--deterministic", "--pages", "600",
                    "--threads", "1", "--no-prefix-cache", "--dump-logits", folder / "logits.f32", *more]
+        visit = self.visit
         with open(folder / "answers.jsonl", "w") as out:
-            try:
-                done = subprocess.run([str(part) for part in command], stdout=out, text=True,
-                                      stderr=subprocess.PIPE, timeout=seconds,
-                                      env=self.visit.environment)
-            except subprocess.TimeoutExpired:
-                raise worker.Hung(f"kv-run did not end within {seconds:.0f} s") from None
-        self.visit.log.write(done.stderr)
-        if done.returncode:
-            last = (done.stderr.strip().splitlines() or ["nothing was said"])[-1]
-            raise worker.Died(f"kv-run ended with status {done.returncode}: {last}")
+            status, _, said = worker.call(
+                command, max(end - visit.clock.now(), 1),
+                suites.with_libraries(visit.environment, visit.folder), visit.log, visit.clock,
+                output=out)
+        visit.log.write(said)
+        if status:
+            last = (said.strip().splitlines() or ["nothing was said"])[-1]
+            raise worker.Died(f"kv-run ended with status {status}: {last}")
         tokens, statistics = answers(folder / "answers.jsonl")
         return tokens, floats(folder / "logits.f32"), statistics
 
@@ -94,18 +91,19 @@ class Models(Suite):
                     (model / "requests.jsonl").read_text().splitlines()]
         expected = floats(model / "logits.f32")
         vocabulary = len(expected) // sum(len(request["tokens"]) for request in requests)
-        generated, logits, statistics = self.serve(model, requests, seconds)
+        end = self.visit.clock.now() + seconds
+        generated, logits, statistics = self.serve(model, requests, end)
         worst = difference(expected, logits)
         if isinstance(worst, str):
             return {"status": FAILED, "message": worst}
-        called, others, slower = self.serve(model, requests, seconds, "--no-graphs")
+        called, others, slower = self.serve(model, requests, end, "--no-graphs")
         if called != generated or others != logits:
             return {"status": FAILED, "message": "steps as graphs and as calls give other tokens or "
                                                  "logits"}
         # What was generated as part of the prompt; the last token has no successor.
         whole = [{**request, "tokens": request["tokens"] + generated[request["id"]],
                   "max_new_tokens": 1} for request in requests]
-        _, again, _ = self.serve(model, whole, seconds)
+        _, again, _ = self.serve(model, whole, end)
         wrong, count = misses(requests, generated, again, vocabulary)
         if wrong:
             return {"status": FAILED,

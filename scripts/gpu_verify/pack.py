@@ -10,12 +10,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_BYTES = 64 << 20  # of everything that travels
+MOST_BYTES_OF_HOPPER = 40 << 20
 TARGETS = ("gpu-verify", "kv-run", "kv-compile", "KVCuda", "KVCudaKernels", "KVVerifyKernels")
+# Images with a watchdog are built for such a folder alone.
+WATCHED = ("KVCudaWatchdogKernels", "KVVerifyWatchdogKernels")
+HOPPER = ("sm_90a",)
+IMAGES = ("kv-cuda", "kv-verify", "kv-cuda-watchdog", "kv-verify-watchdog")
 # Machine code, and the PTX that drivers translate for what has none.
 CHIPS = {"sm_80": "cubin", "sm_90a": "cubin", "sm_100a": "cubin", "sm_120": "cubin",
          "compute_80": "ptx"}
 # What travels in an archive, a sixth of its bytes, until the first command.
-ARCHIVE, ARCHIVED = "contents.tar.xz", ("lib/kv-cuda", "lib/kv-verify", "b", "model")
+ARCHIVE = "contents.tar.xz"
+ARCHIVED = (*(f"lib/{images}" for images in IMAGES), "b", "model")
 # What every Linux has in a version that suits; others are carried.
 SYSTEM = ("linux-vdso", "libc.so", "libm.so", "libdl.so", "libpthread.so", "librt.so", "ld-linux")
 
@@ -42,7 +48,9 @@ def kernels(folder, build, chips):
     """The program and its images of these chips: what two builds are compared by."""
     (folder / "bin").mkdir(parents=True)
     copy_stripped(build / "bin/gpu-verify", folder / "bin")
-    for images in ("kv-cuda", "kv-verify"):
+    for images in IMAGES:
+        if not (build / "lib" / images).exists():
+            continue
         (folder / "lib" / images).mkdir(parents=True)
         for chip in chips:
             for path in (build / "lib" / images).glob(f"*.{chip}.{CHIPS[chip]}"):
@@ -96,18 +104,29 @@ def commit(root):
     return said.stdout.strip() or "unknown"
 
 
-def pack(folder, build, chips=tuple(CHIPS), other=None, models=True, few=False):
-    """Exit status. `other`: a build to compare with; `few`: one model, for a rehearsal."""
+def make(preset):
+    """The build folder of a preset, with what a folder takes of it and no more."""
+    build = ROOT / "build" / preset
+    subprocess.run(["cmake", "--preset", preset], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    known = subprocess.run(["cmake", "--build", build, "--target", "help"], check=True,
+                           capture_output=True, text=True).stdout
+    targets = [*TARGETS, *(target for target in WATCHED if f"{target}:" in known)]
+    subprocess.run(["cmake", "--build", build, "--target", *targets], check=True)
+    return build
+
+
+def pack(folder, build, chips=tuple(CHIPS), other=None, models=True, few=False, hopper=False):
+    """Exit status. `other`: a build to compare with; `few`: one model, for a rehearsal; `hopper`: for
+    an H100 or H200 alone."""
     folder = Path(folder)
+    if hopper:
+        chips = HOPPER
     if problem := unknown(chips):
         return refuse(problem)
     if folder.exists() and any(folder.iterdir()):
         return refuse(f"{folder} is there and not empty")
     if build is None:
-        build = ROOT / "build/release"
-        subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, check=True,
-                       stdout=subprocess.DEVNULL)
-        subprocess.run(["cmake", "--build", build, "--target", *TARGETS], check=True)
+        build = make("visit-hopper" if hopper else "release")
     build = Path(build).resolve()
     compiled = [chip for chip in chips if CHIPS[chip] == "cubin"]
     builds = [build, *([Path(other).resolve()] if other else [])]
@@ -135,8 +154,9 @@ def pack(folder, build, chips=tuple(CHIPS), other=None, models=True, few=False):
     archive(folder)
     bytes_ = size(folder)
     print(f"{folder}: {bytes_ / 2**20:.1f} MiB")
-    if bytes_ > MOST_BYTES:
-        print(f"gpu-verify: {folder} has {bytes_} bytes, more than the {MOST_BYTES} that may be "
+    most = MOST_BYTES_OF_HOPPER if hopper else MOST_BYTES
+    if bytes_ > most:
+        print(f"gpu-verify: {folder} has {bytes_} bytes, more than the {most} that may be "
               "carried", file=sys.stderr)
         return 1
     return 0

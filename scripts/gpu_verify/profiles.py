@@ -4,11 +4,10 @@ of which a handful of numbers is kept."""
 import csv
 import re
 import shutil
-import subprocess
 
 from . import predictions, summary, worker
 from .results import FAILED, LEFT, PASSED
-from .suites import Suite
+from .suites import Row, Suite, program
 
 ROWS = 3  # that are looked at
 SKIPPED = 2  # launches that warm up
@@ -69,31 +68,26 @@ class Profiles(Suite):
             self.visit.say(f"{self.name} are left out: ncu is not installed")
             return []
         results = self.visit.results
-        return [(row, 20) for row in
-                predictions.farthest(results.machine(), summary.times(results), ROWS)]
+        return [Row(row, 20) for row in predictions.farthest(
+            summary.predicted(results), summary.times(results), ROWS)]
 
     def run(self, row, seconds):
-        folder = self.visit.folder
         report = self.visit.scratch / "profile.csv"
         command = [self.program(), "--csv", "--page", "raw", "--log-file", report,
                    *(part for section in SECTIONS for part in ("--section", section)),
                    "--kernel-name", "regex:^kv_(attention|latent|merge)",
                    "--launch-skip", SKIPPED, "--launch-count", "2",
                    "--clock-control", "none",  # the machine's settings are not ours
-                   folder / "bin/gpu-verify", folder / "lib", "--suite=timing",
-                   *(["--small"] if self.visit.options.small else [])]
-        try:
-            done = subprocess.run([str(part) for part in command], input=row + "\n", text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  timeout=seconds, env=self.visit.environment)
-        except subprocess.TimeoutExpired:
-            raise worker.Hung(f"ncu did not end within {seconds:.0f} s") from None
+                   *program(self.visit.folder, self.visit.options.small, "timing")]
+        status, said, errors = worker.call(command, seconds, self.visit.environment, self.visit.log,
+                                           self.visit.clock, given=row + "\n")
         text = report.read_text(errors="replace") if report.exists() else ""
-        self.visit.log.write(done.stdout + text[-20000:])
+        said += errors
+        self.visit.log.write(said + text[-20000:])
         measurements = kept(text)
         if measurements:
             return {"status": PASSED, "message": "", "measurements": measurements}
-        refused = REFUSED.search(text + done.stdout)
-        if refused or done.returncode == 0:
+        refused = REFUSED.search(text + said)
+        if refused or status == 0:
             return {"status": LEFT, "message": refused.group(1) if refused else "ncu has no table"}
-        return {"status": FAILED, "message": f"ncu ended with status {done.returncode}"}
+        return {"status": FAILED, "message": f"ncu ended with status {status}"}

@@ -9,13 +9,14 @@ STOPPED = "stopped"  # the visit ended while it ran; a later command tries again
 
 # A kernel that hangs a machine must not take every visit's last minutes.
 ATTEMPTS = 2
+LOG_BYTES = 1 << 20  # of log.txt that come back
 
 
 class Results:
     """rows.jsonl and the other files of a folder, and of a second one that gets the same.
 
-    A row is {"suite", "row", "build", "status", "message", "seconds", "measurements", "kernels"};
-    lines without "row" say what the machine was."""
+    A row is {"suite", "row", "build", "status", "message", "seconds", "measurements", "kernels"}, and
+    "hung", what it may have hung in, if it has hung; lines without "row" say what the machine was."""
 
     def __init__(self, folder, mirror=None):
         self.folders = [Path(folder)] + ([Path(mirror)] if mirror else [])
@@ -49,6 +50,17 @@ class Results:
         for each in self.folders:
             with open(each / "rows.jsonl", "a", encoding="utf-8") as file:
                 file.write(json.dumps(record) + "\n")
+        self._mirror_log()
+
+    def _mirror_log(self):
+        """The log's last MiB goes to the mirror as well: what comes back is small."""
+        if not self.log.closed:
+            self.log.flush()
+        for each in self.folders[1:]:
+            with open(self.folders[0] / "log.txt", "rb") as file:
+                file.seek(0, 2)
+                file.seek(max(0, file.tell() - LOG_BYTES))
+                (each / "log.txt").write_bytes(file.read())
 
     def known(self, build, suite, row):
         return self.rows.get((build, suite, row))
@@ -57,8 +69,13 @@ class Results:
         return self.stopped.get((build, suite, row), 0)
 
     def forget_failures(self):
-        """Failed rows run again."""
-        self.rows = {key: row for key, row in self.rows.items() if row["status"] != FAILED}
+        """Failed rows run again, and those that were left for them."""
+        self.rows = {key: row for key, row in self.rows.items()
+                     if row["status"] not in (FAILED, LEFT)}
+
+    def hung(self, build):
+        """Rows that have hung."""
+        return [row for row in self.rows.values() if row["build"] == build and "hung" in row]
 
     def failed(self):
         return [row for row in self.rows.values() if row["status"] == FAILED]
@@ -71,11 +88,6 @@ class Results:
         for each in self.folders:
             (each / name).write_text(text)
 
-    def close(self, log_bytes=1 << 20):
-        """The log's end goes to the mirror as well: what comes back is small."""
+    def close(self):
         self.log.close()
-        for each in self.folders[1:]:
-            with open(self.folders[0] / "log.txt", "rb") as file:
-                file.seek(0, 2)
-                file.seek(max(0, file.tell() - log_bytes))
-                (each / "log.txt").write_bytes(file.read())
+        self._mirror_log()

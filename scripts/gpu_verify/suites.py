@@ -5,15 +5,20 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
-from . import worker
+from . import predictions, worker
 from .results import FAILED, LEFT, PASSED
 
-# First what says most about all kernels for its seconds; what is measured after it is right;
-# then the slow searches.
-CORRECTNESS = ("instructions", "movers", "attention", "long", "tiles", "bytes", "bits", "products",
-               "model", "probes", "pairs")
-TIMING = ("ceilings", "timing", "peers", "profiles")
+# Suites whose rows are right or wrong.
+CORRECTNESS = ("instructions", "probes", "movers", "attention", "long", "tiles", "bytes", "bits",
+               "products", "model", "pairs", "cases")
+# First what decides a design, then what a kernel family does and how fast, beside what others do;
+# then the same of all that is left, and the slow searches. A suite that is there twice runs its first
+# rows, and later all others.
+FIRST = ("instructions", "probes", "ceilings", "long first", "timing first", "peers")
+ORDER = (*FIRST, "tiles", "bytes", "movers", "model", "long", "attention", "bits", "products", "timing",
+         "profiles", "pairs")
 TOOLS = ("racecheck", "memcheck", "synccheck", "initcheck")
 SANITIZED = ("long", "attention", "tiles", "bytes", "movers", "instructions", "bits")
 SLOWDOWN = 10  # of a row under compute-sanitizer; a guess until it has run
@@ -23,35 +28,73 @@ REPORT = re.compile(r"========= (?!\s|COMPUTE-SANITIZER|\w+ SUMMARY|$)")
 UNSUPPORTED = "Device not supported"  # some machines with a GPU do not let the tools near it
 
 
+class Row(NamedTuple):
+    name: str
+    seconds: float  # that are planned
+    first: bool = False  # among the first rows of its suite
+
+
 def outcome(answer):
     """The record's part of an answer of bin/gpu-verify."""
+    if "left" in answer:
+        return {"status": LEFT, "message": answer["left"]}
     result = answer.get("result", answer)
     return {"status": PASSED if result["passed"] else FAILED, "message": result["message"],
             "measurements": result["measurements"], "kernels": answer.get("kernels", [])}
 
 
-class Suite:
-    """Rows of one kind of process; started when the first row is asked for."""
+def program(folder, small, suites, *more):
+    """The command that answers to the rows of one suite, or lists those of several."""
+    return [folder / "bin/gpu-verify", folder / "lib", f"--suite={suites}",
+            *(["--small"] if small else []), *more]
 
-    def __init__(self, visit, name, build="a"):
-        self.visit, self.name, self.build = visit, name, build
+
+def listed(visit, folder, small):
+    """(facts of the machine, {suite: [Row]} of all that bin/gpu-verify has); one process says both."""
+    peers = (f"--peer={peer}" for peer in visit.libraries())
+    facts, *said = worker.lines([*program(folder, small, "all", "--list"), *peers],
+                                visit.environment, visit.log, visit.clock)
+    rows = {}
+    for line in said:
+        rows.setdefault(line["suite"], []).append(
+            Row(line["row"], line["seconds"], line["first"]))
+    return facts, rows
+
+
+class Suite:
+    """Rows of one kind of process; started when the first row is asked for. `first`: those that come
+    first."""
+
+    def __init__(self, visit, name, build="a", first=False):
+        self.visit, self.name, self.build, self.first = visit, name, build, first
         self.process = None
 
+    def folder(self):
+        return self.visit.folder if self.build == "a" else self.visit.folder / self.build
+
     def command(self):
-        folder = self.visit.folder if self.build == "a" else self.visit.folder / self.build
-        small = ["--small"] if self.visit.options.small else []
-        return [folder / "bin/gpu-verify", folder / "lib", f"--suite={self.name}", *small,
-                *(f"--peer={peer}" for peer in self.visit.options.peer)]
+        # Images with a watchdog are slower.
+        watched = ["--watchdog"] if self.name in CORRECTNESS else []
+        return [*program(self.folder(), self.visit.options.small, self.name), *watched,
+                *(f"--peer={peer}" for peer in self.visit.libraries()),
+                *(f"--without={kernel}" for kernel in self.visit.hung_kernels(self.build))]
+
+    def all_rows(self):
+        return self.visit.listed(self.folder(), self.visit.options.small)[1].get(self.name, [])
 
     def rows(self):
-        """[(row, seconds)]"""
-        return [(line["row"], line["seconds"]) for line in
-                worker.lines([*self.command(), "--list"], self.visit.environment, self.visit.log)]
+        """[Row]"""
+        rows = self.all_rows()
+        if not self.first:
+            return rows
+        chosen = predictions.first() if self.name == "timing" else ()
+        return [row for row in rows if row.first or row.name in chosen]
 
     def run(self, row, seconds):
         """The record of a row; Died or Hung."""
         if self.process is None:
-            self.process = worker.Worker(self.command(), self.visit.environment, self.visit.log)
+            self.process = worker.Worker(self.command(), self.visit.environment, self.visit.log,
+                                         self.visit.clock)
         try:
             return outcome(self.process.ask(row, seconds))
         except (worker.Died, worker.Hung):
@@ -78,12 +121,7 @@ class Sanitized(Suite):
 
     def command(self):
         return [self.program(), "--tool", self.tool, "--print-limit", "5", "--log-file",
-                self.report, *self.plain()]
-
-    def plain(self):
-        """The process without the tool."""
-        folder = self.visit.folder
-        return [folder / "bin/gpu-verify", folder / "lib", f"--suite={self.inner}", "--small"]
+                self.report, *program(self.visit.folder, True, self.inner)]
 
     def program(self):
         return shutil.which("compute-sanitizer", path=self.visit.environment["PATH"])
@@ -92,10 +130,10 @@ class Sanitized(Suite):
         if self.program() is None:
             self.visit.say(f"{self.name} is left out: compute-sanitizer is not installed")
             return []
-        listed = worker.lines([*self.plain(), "--list"], self.visit.environment, self.visit.log)
+        _, listed_rows = self.visit.listed(self.visit.folder, True)
         # Gigabytes of shadow memory for one that is about addresses.
-        return [(line["row"], line["seconds"] * SLOWDOWN) for line in listed
-                if "TwoToThe31" not in line["row"]]
+        return [Row(row.name, row.seconds * SLOWDOWN) for row in listed_rows.get(self.inner, [])
+                if "TwoToThe31" not in row.name]
 
     def run(self, row, seconds):
         if self.refused:
@@ -137,26 +175,35 @@ class Peers(Suite):
 
     def command(self):
         return [sys.executable, self.visit.folder / "gpu-verify-peers.py", "--rows",
-                self.visit.results.folders[0] / "rows.jsonl"]
+                self.visit.results.folders[0] / "rows.jsonl",
+                *(f"--peer={name}" for name in self.visit.options.peer if "=" not in name)]
 
     def rows(self):
         try:
-            return super().rows()
+            lines = worker.lines([*self.command(), "--list"], self.visit.environment,
+                                 self.visit.log, self.visit.clock)
         except worker.Died as problem:
             self.visit.say(f"PyTorch's attentions are left out: {problem}")
             return []
+        return [Row(line["row"], line["seconds"]) for line in lines]
 
 
-def environment(folder):
-    """Of all processes: what they need lies beside them, or where wheels put it."""
+def environment():
+    """Of all processes: what they need lies where wheels put it."""
     found = dict(os.environ)
     found["PATH"] = found.get("PATH", "") + ":/usr/local/cuda/bin"
-    paths = [str(folder / "lib")]
-    if found.get("LD_LIBRARY_PATH"):
-        paths.append(found["LD_LIBRARY_PATH"])
+    paths = [found["LD_LIBRARY_PATH"]] if found.get("LD_LIBRARY_PATH") else []
     # Last, so that a toolkit's comes first.
     for path in filter(None, sys.path):
         paths += sorted({str(library.parent)
                          for library in Path(path).glob("nvidia/*/lib/libcublasLt.so.*")})
-    found["LD_LIBRARY_PATH"] = ":".join(paths)
+    if paths:
+        found["LD_LIBRARY_PATH"] = ":".join(paths)
     return found
+
+
+def with_libraries(found, folder):
+    """And of kv-run, which needs those that lie beside it. Others have their own: PyTorch is newer
+    than the folder's libstdc++."""
+    paths = [str(folder / "lib"), found.get("LD_LIBRARY_PATH")]
+    return {**found, "LD_LIBRARY_PATH": ":".join(filter(None, paths))}

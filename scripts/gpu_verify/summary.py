@@ -36,11 +36,27 @@ def times(results):
             if record["suite"] == "timing" and m["metric"] == "time"}
 
 
+def predicted(results):
+    """{row of the suite timing: microseconds}, of this machine: its read ceiling, and the clock of
+    the row, else that of the multiply ceiling."""
+    machine = results.machine()
+    clocks = {(record["suite"], record["row"]): m["value"] for record, m in measured(results)
+              if m["metric"] == "clock" and m["value"]}
+    read = ceilings(results).get("read ceiling")
+
+    def of_row(row):
+        clock = clocks.get(("timing", row)) or clocks.get(("ceilings", "multiply ceiling"))
+        return predictions.Measured(read and read / 1000, clock and clock / 1000,
+                                    machine.get("multiprocessors"))
+
+    return predictions.load(machine.get("compute_capability"), of_row)
+
+
 def ratios(results):
     """[{case, metric, value, unit, baseline, ratio, aim, met, predicted}], as in benchmarks/results;
     predicted: in the unit of the value, where it was."""
     known = ceilings(results)
-    predicted = predictions.load(results.machine())
+    known_times = predicted(results)
     mine = {row.removeprefix(predictions.PREFIX): value for row, value in times(results).items()}
     theirs = {(record["row"], m["metric"]): m["value"] for record, m in measured(results, "b")}
     table = []
@@ -55,7 +71,7 @@ def ratios(results):
         met = None if ratio is None or m["aim"] is None else ratio >= m["aim"]
         table.append({"case": record["row"], "metric": m["metric"], "value": m["value"],
                       "unit": m["unit"], "baseline": baseline, "ratio": ratio, "aim": m["aim"],
-                      "met": met, "predicted": predicted.get(record["row"])
+                      "met": met, "predicted": known_times.get(record["row"])
                       if record["suite"] == "timing" and m["metric"] == "time" else None})
         other = theirs.get((record["row"], m["metric"]))
         if other and m["metric"] == "time":
@@ -77,8 +93,14 @@ def kernels(results):
     return seen
 
 
+def short(message, most=300):
+    """One line of it."""
+    line = " ".join(message.split())
+    return line if len(line) <= most else line[:most] + " ..."
+
+
 def verdict(results):
-    """What has run and what failed: the first part of text()."""
+    """What has run and what failed, in few lines: only so many characters come back of a command."""
     lines = []
     by_suite = {}
     for (build, suite, _), record in results.rows.items():
@@ -90,24 +112,25 @@ def verdict(results):
         lines.append(f"{suite:24} {counts[PASSED]:4} passed {counts[FAILED]:3} failed "
                      f"{counts[LEFT]:3} left {counts['seconds']:8.1f} s")
     for record in results.failed():
-        lines.append(f"FAILED {record['suite']}: {record['row']}: {record['message']}")
+        lines.append(f"FAILED {record['suite']}: {record['row']}: {short(record['message'])}")
     notes = {}
     for record in results.rows.values():
         if record["status"] != FAILED and record["message"]:
             notes.setdefault((record["suite"], record["message"]), []).append(record["row"])
     for (suite, message), rows in notes.items():
-        lines.append(f"note {suite}: {rows[0] if len(rows) == 1 else f'{len(rows)} rows'}: {message}")
+        lines.append(f"note {suite}: {rows[0] if len(rows) == 1 else f'{len(rows)} rows'}: {short(message)}")
     seen = kernels(results)
     for name, (rows, failed) in seen.items():
-        if not rows or failed:
-            verdict = f"FAILED in {failed} of {rows} rows" if failed else "not run yet"
-            lines.append(f"kernel {name}: {verdict}")
+        if failed:
+            lines.append(f"kernel {name}: FAILED in {failed} of {rows} rows")
+    if count := len(unseen(results)):
+        lines.append(f"{count} kernels have not run yet: summary.txt names them")
     left = {}
     for sentence in results.machine().get("left_out", []):
         name, _, why = sentence.partition(": ")
         left.setdefault(why, []).append(name)
     for why, names in left.items():
-        lines.append(f"left out, {why}: {', '.join(names)}")
+        lines.append(f"left out, {why}: {short(', '.join(names))}")
     right = sum(1 for rows, failed in seen.values() if rows and not failed)
     lines.append(f"{right} of {len(seen)} kernels ran, and rightly")
     lines.append("all right so far" if not results.failed() else
@@ -115,8 +138,15 @@ def verdict(results):
     return "\n".join(lines) + "\n"
 
 
+def unseen(results):
+    """The kernels that have not run yet."""
+    return [name for name, (rows, _) in kernels(results).items() if not rows]
+
+
 def text(results):
     lines = [verdict(results)]
+    if unseen(results):
+        lines.append(f"not run yet: {', '.join(unseen(results))}")
     for row in ratios(results):
         if row["metric"] in ("least", "most", "clock"):
             continue

@@ -1,74 +1,96 @@
 """A command of a visit: goes on where the last one stopped, until its seconds are over."""
 
+import collections
 import shutil
-import subprocess
 import tempfile
 import time
 from pathlib import Path
 
 from . import model, profiles, suites, summary, worker
-from .results import ATTEMPTS, FAILED, STOPPED, Results
+from .clock import Clock
+from .results import ATTEMPTS, FAILED, LEFT, PASSED as ROW_PASSED, STOPPED, Results
 
 PASSED, UNEQUAL, USAGE, NO_GPU, UNFINISHED = 0, 1, 2, 3, 4
 CLOCKS = ("clocks.sm,clocks.mem,clocks.max.sm,power.draw,power.limit,temperature.gpu,"
           "clocks_event_reasons.active,driver_version,name")
+# Seconds of a row: ten times what is planned, but so many at least and at most. Most rows that are
+# wrong do not end, and a command has five minutes.
+LEAST, MOST_OF_CORRECTNESS, MOST = 5, 20, 90
+# A driver translates the kernels of other chips, each when it is first needed.
+COMPILED = ("8.", "9.0")
+HANGS = 2  # of a kernel, or among a suite's first rows: then no other row asks
+EARLY = 3  # a suite's first rows
 
 
 class Visit:
-    def __init__(self, folder, options):
+    def __init__(self, folder, options, clock=None):
         self.folder, self.options = Path(folder), options
-        self.begin = time.monotonic()
+        self.clock = clock or Clock()
+        self.begin = self.clock.now()
         self.results = Results(options.results or self.folder / "results", options.mirror)
         self.log = self.results.log
-        self.environment = suites.environment(self.folder)
+        self.environment = suites.environment()
         self.scratch = Path(tempfile.mkdtemp(prefix="gpu-verify-"))
         self.pending = 0
         self.commit = (self.folder / "commit").read_text().strip()
+        self.lists = {}  # of (folder, small)
+        self.abandoned = set()  # (build, suite): its first rows hang
+        self.has_clocks = True
 
     def say(self, text):
         print(text, flush=True)
 
     def remaining(self):
-        return self.begin + self.options.seconds - time.monotonic()
+        return self.begin + self.options.seconds - self.clock.now()
+
+    def libraries(self):
+        """NAME=LIBRARY of each that is timed as well."""
+        return [peer for peer in self.options.peer if "=" in peer]
+
+    def listed(self, folder, small):
+        key = folder, small
+        if key not in self.lists:
+            self.lists[key] = suites.listed(self, folder, small)
+        return self.lists[key]
 
     def clocks(self, when):
-        """What nvidia-smi says of the clocks, where it is there."""
+        """What nvidia-smi says of the clocks, where it is there and answers."""
         program = shutil.which("nvidia-smi", path=self.environment["PATH"])
-        if program is None:
+        if program is None or not self.has_clocks:
             return
         try:
-            done = subprocess.run([program, f"--query-gpu={CLOCKS}", "--format=csv,noheader"],
-                                  capture_output=True, text=True, timeout=10)
-        except (OSError, subprocess.TimeoutExpired):
+            _, said, errors = worker.call(
+                [program, f"--query-gpu={CLOCKS}", "--format=csv,noheader"], 10, self.environment,
+                self.log, self.clock)
+        except (OSError, worker.Hung):
+            self.has_clocks = False
             return
-        self.results.add({"clocks": when, "values": done.stdout.strip() or done.stderr.strip()})
+        self.results.add({"clocks": when, "values": said.strip() or errors.strip()})
+
+    def suites_of(self, name):
+        """The suites of a name of suites.ORDER: one a build."""
+        name, _, first = name.partition(" ")
+        kind = {"model": model.Models, "peers": suites.Peers,
+                "profiles": profiles.Profiles}.get(name, suites.Suite)
+        made = [kind(self, name, first=bool(first))]
+        if name == "timing" and (self.folder / "b").exists():
+            made.append(suites.Suite(self, name, "b", first=bool(first)))
+        return made
 
     def planned(self):
-        """The suites, in order."""
-        both = (self.folder / "b").exists()
-        made = []
-        for name in suites.CORRECTNESS:
-            made.append(model.Models(self, name) if name == "model" else suites.Suite(self, name))
-        for name in suites.TIMING:
-            kind = {"peers": suites.Peers, "profiles": profiles.Profiles}.get(name, suites.Suite)
-            made.append(kind(self, name))
-            if name == "timing" and both:
-                made[-1] = [made[-1], suites.Suite(self, name, "b")]
+        """[(name, the suites of each build)], in order."""
+        made = [(name, self.suites_of(name)) for name in suites.ORDER]
         for suite in suites.SANITIZED:
-            made += [suites.Sanitized(self, tool, suite) for tool in suites.TOOLS]
-        made.append(suites.Suite(self, "cases"))
-        wanted = self.options.only.split(",") if self.options.only else None
-
-        def name(suite):
-            return suite[0].name if isinstance(suite, list) else suite.name
-
-        return [suite if isinstance(suite, list) else [suite] for suite in made
-                if wanted is None or {name(suite), name(suite).split()[0]} & set(wanted)]
+            made += [(f"{tool} {suite}", [suites.Sanitized(self, tool, suite)])
+                     for tool in suites.TOOLS]
+        made.append(("cases", [suites.Suite(self, "cases")]))
+        wanted = set(self.options.only.split(",")) if self.options.only else None
+        return [(name, builds) for name, builds in made
+                if wanted is None or {name, name.split()[0]} & wanted]
 
     def run(self):
         try:
-            facts = worker.lines([self.folder / "bin/gpu-verify", self.folder / "lib"],
-                                 self.environment, self.log)[0]
+            facts, _ = self.listed(self.folder, self.options.small)
         except (worker.Died, worker.Hung) as problem:
             print(str(problem).split(": ", 1)[-1])
             return NO_GPU if "with status 3" in str(problem) else USAGE
@@ -76,14 +98,15 @@ class Visit:
                           "commit": self.commit, **facts})
         self.say(f"{facts['device']}, compute capability {facts['compute_capability']}, driver "
                  f"{facts['driver']}, commit {self.commit[:12]}, {self.options.seconds} s")
-        for builds in self.planned():
+        for name, builds in self.planned():
             try:
-                self.run_suite(builds)
+                self.run_suite(name, builds)
             finally:
                 for suite in builds:
                     self.finish(suite)
         self.results.write("summary.txt", summary.text(self.results))
         self.say(summary.verdict(self.results))
+        self.say(f"after {self.clock.now() - self.begin:.0f} s of {self.options.seconds:.0f}")
         self.results.close()
         if self.results.failed():
             return UNEQUAL
@@ -97,17 +120,16 @@ class Visit:
                               "build": suite.build, "seconds": 0, **ending})
 
     def plan(self):
-        """Says what there is to run; gives the seconds that it should take, by suite."""
-        seconds = {}
-        for first, *_ in self.planned():
-            rows = first.rows()
-            seconds[first.name] = sum(each for _, each in rows)
-            self.say(f"{first.name:24} {len(rows):4} rows {seconds[first.name]:6.0f} s")
-        return seconds
+        """Says what there is to run."""
+        counted = set()
+        for name, (first, *_) in self.planned():
+            rows = [row for row in first.rows() if (first.name, row.name) not in counted]
+            counted |= {(first.name, row.name) for row in rows}
+            self.say(f"{name:24} {len(rows):4} rows {sum(row.seconds for row in rows):6.0f} s")
 
-    def run_suite(self, builds):
+    def run_suite(self, name, builds):
         """The rows that are not known yet; of several builds in turns."""
-        first = builds[0]
+        first, *others = builds
         if self.remaining() <= 0:
             self.pending += 1
             return
@@ -116,75 +138,118 @@ class Visit:
         except (worker.Died, worker.Hung) as problem:
             self.add(first, "the names of its rows", FAILED, str(problem), 0)
             return
-        also = []
-        for suite in builds[1:]:
-            try:
-                also.append({name for name, _ in suite.rows()})
-            except (worker.Died, worker.Hung) as problem:
-                self.say(f"the other build is left out: {problem}")
-                also.append(set())
-        todo = [(name, seconds) for name, seconds in rows
-                if not self.results.known(first.build, first.name, name)]
+        also = [self.names_of(suite) for suite in others]
+        todo = [row for row in rows if not self.results.known(first.build, first.name, row.name)]
         if not todo:
             return
-        self.say(f"{first.name}: {len(todo)} rows, about {sum(s for _, s in todo):.0f} s")
+        self.say(f"{name}: {len(todo)} rows, about {sum(row.seconds for row in todo):.0f} s")
         slower = []  # how much longer rows took than planned
-        for name, seconds in todo:
+        hung = 0
+        for number, row in enumerate(todo):
+            if hung >= HANGS:
+                self.abandoned.add((first.build, first.name))
+            if (first.build, first.name) in self.abandoned:
+                self.add(first, row.name, LEFT, f"{HANGS} of its suite's first {EARLY} rows hung", 0)
+                continue
             factor = max(1, sum(slower) / len(slower)) if slower else 1
-            if self.remaining() < min(seconds * factor, self.options.row_limit):
+            if self.remaining() < min(row.seconds * factor, self.limit(first, row)):
                 self.pending += 1
                 continue
-            took = self.run_row(first, name)
-            if seconds > 0.2:
-                slower.append(took / seconds)
-            for suite, has in zip(builds[1:], also):
-                if name in has:
-                    self.run_row(suite, name)
-                    self.run_row(suite, name, again=True)
-                    self.run_row(first, name, again=True)
-        self.clocks(f"after {first.name}")
+            took = self.run_row(first, row)
+            hung += number < EARLY and "hung" in (
+                self.results.known(first.build, first.name, row.name) or {})
+            if row.seconds > 0.2:
+                slower.append(took / row.seconds)
+            for suite, has in zip(others, also):
+                if row.name in has:
+                    self.run_row(suite, row)
+                    self.run_row(suite, row, again=True)
+                    self.run_row(first, row, again=True)
+        self.clocks(f"after {name}")
 
-    def run_row(self, suite, name, again=False):
+    def names_of(self, suite):
+        """Of the rows of another build; none if it does not say them."""
+        try:
+            return {row.name for row in suite.rows()}
+        except (worker.Died, worker.Hung) as problem:
+            self.say(f"the other build is left out: {problem}")
+            return set()
+
+    def limit(self, suite, row):
+        """The seconds that a row may take."""
+        if self.options.row_limit is not None:
+            return self.options.row_limit
+        most = MOST_OF_CORRECTNESS if suite.name in suites.CORRECTNESS else MOST
+        capability = self.results.machine().get("compute_capability", "")
+        least = LEAST if capability.startswith(COMPILED) else MOST_OF_CORRECTNESS
+        return min(max(least, 10 * row.seconds), most)
+
+    def run_row(self, suite, row, again=False):
         """Runs and records it; gives the seconds it took. `again`: its best time of two."""
-        limit = min(self.remaining(), self.options.row_limit)
-        begin = time.monotonic()
+        name, full = row.name, self.limit(suite, row)
+        limit = min(self.remaining(), full)
+        begin = self.clock.now()
         before = self.results.known(suite.build, suite.name, name)
         if again and (limit < 1 or not before or not before.get("measurements")):
             return 0
         try:
             record = suite.run(name, limit)
             status, message = record["status"], record["message"]
+            self.clock.advance(0 if status == LEFT else row.seconds)
         except worker.Died as problem:
             record, status, message = {}, FAILED, str(problem)
+            self.clock.advance(row.seconds)
         except worker.Hung as problem:
-            record, status, message = {}, FAILED, str(problem)
-            stopped = limit < self.options.row_limit
-            if stopped and self.results.attempts(suite.build, suite.name, name) + 1 < ATTEMPTS:
-                status = STOPPED
+            record = {"hung": self.suspects(problem.launched, suite.build)}
+            status, message = FAILED, str(problem)
+            if limit < full and self.results.attempts(suite.build, suite.name, name) + 1 < ATTEMPTS:
+                record, status = {}, STOPPED
                 self.pending += 1
-        took = time.monotonic() - begin
+        took = self.clock.now() - begin
         if again and status == before["status"]:
             record["measurements"] = summary.better(before["measurements"],
                                                     record.get("measurements", []))
         self.add(suite, name, status, message, took, record)
         if status == FAILED:
-            self.say(f"FAILED {suite.name}: {name}: {message}")
+            self.say(f"FAILED {suite.name}: {name}: {summary.short(message)}")
         return took
+
+    def right(self, build):
+        """The kernels of rows that passed."""
+        return {kernel for (of, _, _), record in self.results.rows.items()
+                if of == build and record["status"] == ROW_PASSED
+                for kernel in record.get("kernels", [])}
+
+    def suspects(self, launched, build):
+        """Of the kernels that a row launched, those that may have hung: if there are such, those that
+        have never been in a row that passed; else the last one."""
+        right = self.right(build)
+        return [kernel for kernel in launched if kernel not in right] or launched[-1:]
+
+    def hung_kernels(self, build):
+        """Those that have hung so often that no row launches them. Of several suspects, those that
+        were in a row that passed since are none."""
+        right = self.right(build)
+        hangs = collections.Counter(
+            kernel for record in self.results.hung(build) for kernel in record["hung"]
+            if len(record["hung"]) == 1 or kernel not in right)
+        return sorted(kernel for kernel, count in hangs.items() if count >= HANGS)
 
     def add(self, suite, name, status, message, seconds, record=None):
         record = record or {}
         self.results.add({"suite": suite.name, "row": name, "build": suite.build,
                           "status": status, "message": message, "seconds": round(seconds, 3),
                           "measurements": record.get("measurements", []),
-                          "kernels": record.get("kernels", [])})
+                          "kernels": record.get("kernels", []),
+                          **({"hung": record["hung"]} if "hung" in record else {})})
 
 
-def run(folder, options):
+def run(folder, options, clock=None):
     """A visit's exit status."""
-    visit = Visit(folder, options)
+    visit = Visit(folder, options, clock)
     if options.again:
         visit.results.forget_failures()
     try:
-        return visit.plan() and PASSED if options.plan else visit.run()
+        return visit.plan() or PASSED if options.plan else visit.run()
     finally:
         shutil.rmtree(visit.scratch, ignore_errors=True)

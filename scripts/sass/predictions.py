@@ -40,6 +40,13 @@ FEW = (("bf16", 8128, 16, 4, "tiles", 1), ("f8", 8128, 16, 4, "draft_tiles", 2),
 # Sequences, keys that are cached, new tokens; of a chunk, rows see half of it on average.
 LATENT_TILES = ((64, 4095, 1), (128, 4095, 1), (64, 32767, 1), (1, 8192, 1024))
 LATENT_HEADS = 128
+# What a visit times before all others: a decode and a prompt of each kind of kernel.
+FIRST = ("bf16 64x8191+1 32/8 d128 page 16", "bf16 1x32767+1 32/8 d128 page 16",
+         "bf16 16x4095+1 32/8 d128 page 16", "bf16 1x0+8192 64/8 d128 page 16",
+         "f8 64x8191+1 32/8 d128 page 16", "f8 1x0+8192 64/8 d128 page 16",
+         "f8p 64x8191+1 64/8 d128 page 16", "f8p 1x0+8192 64/8 d128 page 16",
+         "bf16 64x8128+16 32/8 d128 page 16", "bf16 1x1023+1 32/8 d128 page 16",
+         "bf16 64x8191+1 16/1 d576/512 page 64", "bf16 128x4095+1 128/1 d576/512 page 64")
 
 
 class Images:
@@ -70,27 +77,38 @@ class Images:
 
 
 def row(case, kernel, time, beside):
-    return {"case": case, "kernel": kernel, "us": float(f"{time:.3g}"), "beside": beside}
+    return {"case": case, "kernel": kernel, "us": float(f"{time.total:.3g}"), "beside": beside,
+            "first": case in FIRST,
+            "parts": {name: float(f"{value:.4g}") for name, value in time._asdict().items()}}
+
+
+def whole(time):
+    """Of one that no part of is reading memory."""
+    return steps.Time(leaves=time - steps.LAUNCH)
+
+
+def of_reading(time):
+    return f"{time.read / time.total:.2f} of the read ceiling"
 
 
 def decodes(images):
     for kind, cases in (("bf16", DECODES), ("f8", DECODES_OF_8_BITS)):
         kernel = f"kv_attention_decode_{kind}_128"
         for sequences, keys, group, aim in cases:
-            time, read = images.decode(kernel, 2).predict(sequences, keys, 8, group)
-            beside = f"{read / time:.2f} of the read ceiling" + (f", {aim}" if aim else "")
+            time = images.decode(kernel, 2).time(sequences, keys, 8, group)
+            beside = of_reading(time) + (f", {aim}" if aim else "")
             yield row(f"{kind} {sequences}x{keys - 1}+1 {8 * group}/8 d128 page 16", kernel, time,
                       beside)
     kernel = "kv_attention_drafts_f8_128"
     sequences, keys, added, group = DRAFTS
-    time, read = images.decode(kernel, 3).predict(sequences, keys + added - 1, 8, added * group)
+    time = images.decode(kernel, 3).time(sequences, keys + added - 1, 8, added * group)
     yield row(f"f8 {sequences}x{keys - 1}+{added} {8 * group}/8 d128 page 16", kernel, time,
-              f"{read / time:.2f} of the read ceiling")
+              of_reading(time))
     kernel = "kv_latent_decode_bf16_576"
     for sequences, keys, page in LATENT:
-        time, read = images.decode(kernel, 1, "kv_movers").predict(sequences, keys, 1, 16)
+        time = images.decode(kernel, 1, "kv_movers").time(sequences, keys, 1, 16)
         yield row(f"bf16 {sequences}x{keys - 1}+1 16/1 d576/512 page {page}", kernel, time,
-                  f"{read / time:.2f} of the read ceiling")
+                  of_reading(time))
 
 
 def few(images):
@@ -98,10 +116,10 @@ def few(images):
     for kind, cached, added, group, tiles, blocks in FEW:
         kernel = f"kv_attention_{tiles}_{kind}_128"
         shape, cycles = images.leaf(kernel, blocks, few=blocks == 1)
-        time, read = steps.predict_few(cycles, shape, images.machine, blocks)
+        time = steps.few_time(cycles, shape, images.machine, blocks)
         assert 0 <= keys - cached - added < shape.keys and added * group <= steps.FEW_ROWS
         yield row(f"{kind} {sequences}x{cached}+{added} {group * heads}/{heads} d128 page 16", kernel,
-                  time, f"{read / time:.2f} of the read ceiling")
+                  time, of_reading(time))
 
 
 def prompts(images):
@@ -119,7 +137,8 @@ def prompts(images):
             bf16[dim, tokens] = rate
         elif kind == "f8p":
             beside += f", {rate / bf16[dim, tokens]:.2f} of bf16's, aim ≥ 1.5"
-        yield row(f"{kind} 1x0+{tokens} 64/8 d{dim} page 16", kernel, time, beside)
+        yield row(f"{kind} 1x0+{tokens} 64/8 d{dim} page 16", kernel,
+                  whole(time), beside)
     kernel = "kv_latent_pairs_bf16_576"
     shape, cycles = images.leaf(kernel)
     for sequences, cached, added in LATENT_TILES:
@@ -127,13 +146,21 @@ def prompts(images):
         time = max(steps.predict_latent(cycles, shape, images.machine, sequences, keys, rows))
         rate = 2 * sequences * keys * rows * (576 + shape.value) / time / 1e6
         yield row(f"bf16 {sequences}x{cached}+{added} {LATENT_HEADS}/1 d576/512 page 64", kernel,
-                  time, f"{rate:.0f} TFLOP/s, {rate / steps.FLASH_MLA:.2f} of FlashMLA's "
-                        f"{steps.FLASH_MLA}")
+                  whole(time), f"{rate:.0f} TFLOP/s, {rate / steps.FLASH_MLA:.2f} of FlashMLA's "
+                               f"{steps.FLASH_MLA}")
 
 
 def table(rows):
     return HEAD + "".join(f"| {each['case']} | `{each['kernel']}` | {each['us']:g} µs | {each['beside']} |\n"
                           for each in rows)
+
+
+def written(machine, rows):
+    """The file: a line a row."""
+    head = json.dumps({"sms": machine.sms, "gigahertz": machine.gigahertz,
+                       "terabytes": machine.terabytes})
+    lines = ",\n".join(json.dumps(each, ensure_ascii=False) for each in rows)
+    return f'{{"machine": {head}, "rows": [\n{lines}\n]}}\n'
 
 
 def with_table(page, rows):
@@ -155,16 +182,15 @@ def main():
     if arguments.images:
         images = Images(arguments.images, Machine())
         rows = [*decodes(images), *few(images), *prompts(images)]
-        FILE.write_text("[\n" + ",\n".join(json.dumps(each, ensure_ascii=False) for each in rows)
-                        + "\n]\n", encoding="utf-8")
+        FILE.write_text(written(images.machine, rows), encoding="utf-8")
     page = PAGE.read_text(encoding="utf-8")
-    written = with_table(page, json.loads(FILE.read_text(encoding="utf-8")))
+    table_of_file = with_table(page, json.loads(FILE.read_text(encoding="utf-8"))["rows"])
     if arguments.check:
-        if page != written:
+        if page != table_of_file:
             raise Problem(f"the table of {PAGE} is not that of {FILE}: run "
                           "scripts/sass/predictions.py build/release/lib/kv-cuda")
     else:
-        PAGE.write_text(written, encoding="utf-8")
+        PAGE.write_text(table_of_file, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import argparse
 
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 from check import shape_of
 from cycles import Machine, Multiprocessor, predict
@@ -27,6 +28,20 @@ STORE = 150  # cycles: the last piece or row on its way
 # Sequences, keys, KV heads; and those of a latent cache.
 CASES = ((64, 8192, 8), (16, 4096, 8), (1, 131072, 8), (1, 32768, 8), (1, 8192, 8), (1, 1024, 8))
 LATENT_CASES = ((64, 8192, 1), (64, 4096, 1), (16, 4096, 1), (1, 131072, 1), (1, 32768, 1), (1, 8192, 1))
+
+
+class Time(NamedTuple):
+    """Microseconds that a step takes, by what they depend on: nothing, the SMs' clock, and their
+    number as well (`leaves`, `uneven`), or how fast memory is read."""
+    launch: float = LAUNCH
+    around: float = 0  # before the first leaf and after the last one
+    leaves: float = 0  # weighing them
+    uneven: float = 0  # leaves that the largest part has more than the mean, behind what is read
+    read: float = 0
+
+    @property
+    def total(self):
+        return self.launch + self.around + max(self.leaves, self.read + self.uneven)
 
 
 def parts_of(sequences, keys, heads, parts, leaf_keys=128):
@@ -89,6 +104,10 @@ class Model:
 
     def predict(self, sequences, keys, heads, rows):
         """Microseconds, and those of reading the cache alone. `rows` of a tile are live."""
+        time = self.time(sequences, keys, heads, rows)
+        return time.total, time.read
+
+    def time(self, sequences, keys, heads, rows):
         machine = self.machine
         parts, payload = parts_of(sequences, keys, heads, machine.sms * self.blocks, self.shape.keys)
         largest, busy = max(parts), sum(n > 0 for n in parts)
@@ -99,7 +118,7 @@ class Model:
         leaves = machine.microseconds(largest * each)
         # The memory's time, then what the largest part has more than the mean, alone.
         mean = sum(parts) / max(busy, 1)
-        bound = read + machine.microseconds((largest - mean) * self.alone)
+        uneven = machine.microseconds((largest - mean) * self.alone)
         before = machine.microseconds(self.start)
         groups = -(-keys // self.shape.keys // GROUP)
         merge = STORE
@@ -111,7 +130,7 @@ class Model:
             merge += ARRIVAL + self.merge(groups if groups > 1 else -(-keys // self.shape.keys), rows)
             if payload < GROUP_PAYLOAD and groups > 1:
                 merge += ARRIVAL + self.merge(GROUP, rows)  # of a group's leaves
-        return LAUNCH + before + max(leaves, bound) + machine.microseconds(merge), read
+        return Time(LAUNCH, before + machine.microseconds(merge), leaves, uneven, read)
 
 
 # A prompt by the kernel that copies tiles: query and KV heads, tokens.
@@ -139,13 +158,18 @@ FEW = (64, 8192, 8)  # sequences of up to FEW_ROWS rows each, keys, KV heads
 FEW_ROWS = 64
 
 
-def predict_few(cycles, shape, machine, blocks=1):
-    """Microseconds of FEW where a leaf of each of an SM's blocks takes so many cycles, and those of
-    reading the cache."""
+def few_time(cycles, shape, machine, blocks=1):
+    """Of FEW where a leaf of each of an SM's blocks takes so many cycles."""
     sequences, keys, heads = FEW
     parts, _ = parts_of(sequences, keys, heads, machine.sms * blocks, shape.keys)
-    read = sum(parts) * shape.bytes / (machine.terabytes * 1e6)
-    return LAUNCH + max(machine.microseconds(max(parts) * cycles), read), read
+    return Time(leaves=machine.microseconds(max(parts) * cycles),
+                read=sum(parts) * shape.bytes / (machine.terabytes * 1e6))
+
+
+def predict_few(cycles, shape, machine, blocks=1):
+    """Its microseconds, and those of reading the cache."""
+    time = few_time(cycles, shape, machine, blocks)
+    return time.total, time.read
 
 
 def print_prompts(image, machine):

@@ -23,7 +23,7 @@ static size_t flushedBytes(const Gpu &gpu) {
   return std::min<size_t>(size_t(256) << 20, gpu.memoryBytes / 64);
 }
 
-Expected<std::unique_ptr<Gpu>> Gpu::open(std::string folder, bool watched) {
+Expected<std::unique_ptr<Gpu>> Gpu::open(std::string folder, bool watchdog) {
   Expected<const driver::Driver *> loaded = driver::loadDriver();
   if (!loaded)
     return std::unexpected(loaded.error());
@@ -34,6 +34,7 @@ Expected<std::unique_ptr<Gpu>> Gpu::open(std::string folder, bool watched) {
                      "there is a CUDA driver, but no CUDA device");
   std::unique_ptr<Gpu> gpu(new Gpu(api));
   gpu->folder = std::move(folder);
+  gpu->watched = watchdog;
   char name[256] = {};
   size_t bytes = 0;
   driver::Context context = nullptr;
@@ -64,13 +65,6 @@ Expected<std::unique_ptr<Gpu>> Gpu::open(std::string folder, bool watched) {
              "cuStreamCreate");
   for (driver::Event &event : gpu->events)
     gpu->check(api.eventCreate(&event, 0), "cuEventCreate");
-  if (watched) {
-    void *report = nullptr;
-    gpu->check(
-        api.memHostAlloc(&report, sizeof(WatchdogReport), driver::HostPortable),
-        "cuMemHostAlloc");
-    gpu->report = new (report) WatchdogReport();
-  }
   return gpu;
 }
 
@@ -81,33 +75,10 @@ void Gpu::check(int result, const char *call) {
   if (api.getErrorString(result, &text) || !text)
     text = "an unknown error";
   std::fprintf(stderr, "gpu-verify: %s: %s (%d)\n", call, text, result);
-  sayStuckWaits();
+  for (const std::string &sentence : watchdog.sentences())
+    std::fprintf(stderr, "gpu-verify: %s\n", sentence.c_str());
   // Nothing is tidied up: it would ask the GPU.
   std::_Exit(ExitFailed);
-}
-
-void Gpu::sayStuckWaits() const {
-  if (!report)
-    return;
-  for (uint32_t i = 0; i < std::min(report->count, WatchdogReport::Most); ++i) {
-    StuckWait wait = unpackStuckWait(report->waits[i]);
-    std::fprintf(stderr,
-                 "gpu-verify: block %d, warp %d waits for parity %d of the "
-                 "barrier at byte %d of shared memory",
-                 wait.block, wait.warp, wait.parity, wait.barrier);
-    if (wait.leaf >= 0)
-      std::fprintf(stderr, ", at leaf %d", wait.leaf);
-    std::fputc('\n', stderr);
-  }
-}
-
-void Gpu::watch(driver::Module module) {
-  driver::Pointer place = 0;
-  size_t bytes = 0;
-  if (!report || !api.moduleGetGlobal ||
-      api.moduleGetGlobal(&place, &bytes, module, WatchdogSymbol))
-    return; // it has no such waits
-  copyIn(reinterpret_cast<void *>(place), &report, sizeof(report));
 }
 
 static driver::Pointer address(const void *data) {
@@ -170,20 +141,20 @@ const Image &Gpu::imageOf(std::string_view kernel) {
   auto [found, isNew] = images.try_emplace(name);
   if (!isNew || name.empty())
     return found->second;
-  auto take = [&](std::string_view chip, const char *kind) {
-    size_t slash = name.find('/');
-    for (const char *also : {report ? "-watchdog" : "", ""}) {
-      std::string path = folder + "/" + name.substr(0, slash) + also +
-                         name.substr(slash) + "." + std::string(chip) + "." +
-                         kind;
-      if (found->second.path.empty() && std::filesystem::exists(path))
-        found->second = {path, chip};
-    }
+  auto take = [&](const std::string &name, std::string_view chip,
+                  const char *kind) {
+    std::string path =
+        folder + "/" + name + "." + std::string(chip) + "." + kind;
+    if (found->second.path.empty() && std::filesystem::exists(path))
+      found->second = {path, chip};
   };
+  if (watched && !name.empty())
+    take(std::string(name).insert(name.find('/'), "-watchdog"), chip(),
+         "cubin");
   if (!chip().empty())
-    take(chip(), "cubin");
+    take(name, chip(), "cubin");
   if (major >= 8)
-    take("compute_80", "ptx");
+    take(name, "compute_80", "ptx");
   return found->second;
 }
 
@@ -194,7 +165,8 @@ driver::Module Gpu::moduleOf(const Image &image) {
   std::ifstream file(image.path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   check(api.moduleLoadData(&found->second, text.c_str()), "cuModuleLoadData");
-  watch(found->second);
+  if (watched)
+    check(watchdog.attach(found->second, queue), "cuModuleGetGlobal");
   return found->second;
 }
 

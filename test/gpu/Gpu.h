@@ -9,16 +9,15 @@
 #ifndef KV_TEST_GPU_GPU_H
 #define KV_TEST_GPU_GPU_H
 
-#include "../../kernels/cuda/Watchdog.h"
 #include "../../runtime/cuda/TensorMaps.h"
+#include "LaunchLog.h"
+#include "Watchdog.h"
 
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace kv::cuda::test {
@@ -62,11 +61,11 @@ struct Image {
 class Gpu : public GpuFacts {
 public:
   /// The first device, with the images under `folder`: <folder>/kv-cuda and
-  /// <folder>/kv-verify. `watched`: where <folder>/kv-cuda-watchdog or
-  /// <folder>/kv-verify-watchdog has one of the same name, that one, whose
-  /// waits end (Watchdog.h). Errors: no driver, no device.
+  /// <folder>/kv-verify; with `watchdog`, first those of
+  /// <folder>/kv-cuda-watchdog and <folder>/kv-verify-watchdog. Errors: no
+  /// driver, no device.
   static Expected<std::unique_ptr<Gpu>> open(std::string folder,
-                                             bool watched = false);
+                                             bool watchdog = false);
 
   void *allocate(size_t bytes);
   void free(void *data);
@@ -83,11 +82,15 @@ public:
   /// Each of the blocks is a cluster of so many where the chip's form clusters.
   void launch(std::string_view kernel, int blocks, const void *params,
               int cluster = 1);
+  /// Queues one that may begin before the kernel before it has ended, where
+  /// launchesEarly().
+  void launchEarly(std::string_view kernel, int blocks, const void *params);
+  bool launchesEarly(std::string_view kernel);
   void synchronize();
   /// Blocks of a kernel that an SM runs at once, as the driver says.
   int blocksPerSM(std::string_view kernel);
-  /// The names of kernels that were launched since the last call.
-  std::set<std::string> takeLaunched() { return std::exchange(launched, {}); }
+  /// The names of kernels that are launched.
+  LaunchLog &launches() { return launched; }
   /// The stream that everything is queued on.
   driver::Stream stream() const { return queue; }
 
@@ -105,25 +108,22 @@ private:
     int threads, sharedBytes;
     int sm; // Image::sm
   };
-  explicit Gpu(const driver::Driver &api) : api(api) {}
-  /// Tells a module's kernels where to say that they are stuck.
-  void watch(driver::Module module);
-  /// What they have said, on stderr.
-  void sayStuckWaits() const;
+  explicit Gpu(const driver::Driver &api) : api(api), watchdog(api) {}
   void check(int result, const char *call);
   const Kernel &find(std::string_view name);
   driver::Module moduleOf(const Image &image);
 
   const driver::Driver &api;
-  WatchdogReport *report = nullptr; // pinned; null: nobody watches
   std::string folder;
+  bool watched = false;
+  Watchdog watchdog;
   driver::Stream queue = nullptr;
   void *flushed = nullptr;
   uint64_t *clocks = nullptr;
   driver::Event events[2] = {};
   std::map<std::string, Image> images;           // by their names
   std::map<std::string, driver::Module> modules; // by their paths
-  std::set<std::string> launched;
+  LaunchLog launched;
   std::map<std::string, Kernel, std::less<>> kernels;
 };
 

@@ -15,6 +15,7 @@ static constexpr unsigned char GuardByte = 0xa5;
 
 static Gpu *current = nullptr;
 void kv::cuda::test::setGpu(Gpu *gpu) { current = gpu; }
+Gpu &kv::cuda::test::currentGpu() { return *current; }
 std::unique_ptr<Backend> kv::cuda::test::makeBackend(const MachineOptions &) {
   return std::make_unique<GpuBackend>(*current);
 }

@@ -11,6 +11,7 @@ namespace kv::cuda::test {
 /// The device that canRun asks, and of all backends that makeBackend makes from
 /// now on.
 void setGpu(Gpu *gpu);
+Gpu &currentGpu();
 
 /// Why a kernel cannot run there; empty: it can.
 std::string whyLeftOut(std::string_view kernel);

@@ -1,5 +1,5 @@
 #include "kernels/cuda/GpuBlock.h"
-#include "test/kernels/TileInstructionBodies.h"
+#include "test/kernels/ClusterInstructionBodies.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -10,10 +10,12 @@ using namespace kv::cuda::test;
     GpuBlock block;                                                            \
     __VA_ARGS__(block, params);                                                \
   }
-// wgmma exists for sm_90a only.
+// wgmma exists for sm_90a only, and kernels that rest on clusters.
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 #define KV_GROUP_INSTRUCTION_KERNEL KV_TILE_INSTRUCTION_KERNEL
+#define KV_CLUSTER_INSTRUCTION_KERNEL KV_TILE_INSTRUCTION_KERNEL
 #else
 #define KV_GROUP_INSTRUCTION_KERNEL(...)
+#define KV_CLUSTER_INSTRUCTION_KERNEL(...)
 #endif
 #include "test/kernels/TileInstructionKernels.def"

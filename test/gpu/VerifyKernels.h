@@ -53,6 +53,7 @@ constexpr VerifyKernel VerifyKernels[] = {
   KV_VERIFY_TILES(name, threads, "kv_tile_instructions", "sm_90a and sm_100a")
 #define KV_GROUP_INSTRUCTION_KERNEL(name, threads, ...)                        \
   KV_VERIFY_TILES(name, threads, "kv_tile_instructions", "sm_90a")
+#define KV_CLUSTER_INSTRUCTION_KERNEL KV_GROUP_INSTRUCTION_KERNEL
 #include "../kernels/TileInstructionKernels.def"
 #define KV_TENSOR_INSTRUCTION_KERNEL(name, ...)                                \
   KV_VERIFY_TILES(name, GroupThreads, "kv_tensor_instructions", "sm_100a")

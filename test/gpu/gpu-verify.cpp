@@ -14,6 +14,7 @@
 #include "VerifyKernels.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <set>
@@ -27,7 +28,9 @@ namespace {
 struct Options : SuiteOptions {
   std::string folder, suite;
   bool list = false, watchdog = false;
+  std::set<std::string> without; // kernels that no row launches
 };
+constexpr std::string_view AllSuites = "all";
 
 bool parse(int argc, char **argv, Options &options) {
   for (int i = 1; i < argc; ++i) {
@@ -38,11 +41,13 @@ bool parse(int argc, char **argv, Options &options) {
       into = argument.substr(name.size());
       return true;
     };
-    std::string peer;
+    std::string peer, kernel;
     if (argument == "--list")
       options.list = true;
     else if (argument == "--watchdog")
       options.watchdog = true;
+    else if (value("--without=", kernel))
+      options.without.insert(kernel);
     else if (argument == "--small")
       options.small = true;
     else if (value("--peer=", peer) && peer.find('=') != std::string::npos)
@@ -53,7 +58,7 @@ bool parse(int argc, char **argv, Options &options) {
       options.folder = argument;
     }
   }
-  return !options.folder.empty();
+  return !options.folder.empty() && !options.suite.empty();
 }
 
 /// Images of a chip.
@@ -137,18 +142,47 @@ void say(const std::string &line) {
   std::fflush(stdout);
 }
 
+void list(const std::string &name, Suite &suite) {
+  for (const Row &row : suite.rows())
+    say("{\"suite\": " + jsonString(name) + ", \"row\": " +
+        jsonString(row.name) + ", \"seconds\": " + std::to_string(row.seconds) +
+        ", \"first\": " + (row.isFirst ? "true" : "false") + "}");
+}
+
+/// A row's result, unless it would have launched a kernel that it must not.
+Result runRow(Suite &suite, const std::string &row) {
+  try {
+    return suite.run(row);
+  } catch (const Refused &) {
+    return Result::failed("a kernel was not launched");
+  }
+}
+
 void serve(Suite &suite, Gpu &gpu) {
   std::set<std::string> known;
   for (const Row &row : suite.rows())
     known.insert(row.name);
   for (std::string row; std::getline(std::cin, row);) {
-    gpu.takeLaunched();
+    gpu.launches().take();
     Result result = known.contains(row)
-                        ? suite.run(row)
+                        ? runRow(suite, row)
                         : Result::failed("there is no such row");
-    say("{\"result\": " + json(result) +
-        ", \"kernels\": " + jsonList(gpu.takeLaunched()) + "}");
+    // Also where a test took the exception for its own.
+    if (std::string kernel = gpu.launches().takeRefused(); !kernel.empty())
+      say("{\"left\": " + jsonString(kernel + " has hung before") + "}");
+    else
+      say("{\"result\": " + json(result) +
+          ", \"kernels\": " + jsonList(gpu.launches().take()) + "}");
   }
+}
+
+/// Rows of all suites, or of one, behind the facts of the machine.
+int list(const Options &options, Gpu &gpu) {
+  say(facts(gpu));
+  for (const char *name : SuiteNames)
+    if (options.suite == AllSuites || options.suite == name)
+      list(name, *makeSuite(name, gpu, options));
+  return ExitPassed;
 }
 
 } // namespace
@@ -156,9 +190,10 @@ void serve(Suite &suite, Gpu &gpu) {
 int main(int argc, char **argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    std::fputs("usage: gpu-verify LIBRARIES [--suite=NAME [--list]] [--small] "
-               "[--watchdog] [--peer=NAME=LIBRARY]...\n",
-               stderr);
+    std::fputs(
+        "usage: gpu-verify LIBRARIES --suite=NAME|all [--list] [--small] "
+        "[--watchdog] [--without=KERNEL]... [--peer=NAME=LIBRARY]...\n",
+        stderr);
     return ExitUsage;
   }
   if (std::string path = missingImage(options.folder); !path.empty()) {
@@ -178,22 +213,22 @@ int main(int argc, char **argv) {
                  options.folder.c_str(), (*gpu)->major, (*gpu)->minor);
     return ExitUsage;
   }
-  if (options.suite.empty()) {
-    say(facts(**gpu));
-    return ExitPassed;
-  }
+  if (options.list && options.suite == AllSuites)
+    return list(options, **gpu);
   std::unique_ptr<Suite> suite = makeSuite(options.suite, **gpu, options);
   if (!suite) {
+    std::string names(AllSuites);
+    for (const char *name : SuiteNames)
+      names += std::string(", ") + name;
     std::fprintf(stderr, "gpu-verify: there is no suite %s; there are %s\n",
-                 options.suite.c_str(), SuiteNames);
+                 options.suite.c_str(), names.c_str());
     return ExitUsage;
   }
-  if (options.list) {
-    for (const Row &row : suite->rows())
-      say("{\"row\": " + jsonString(row.name) +
-          ", \"seconds\": " + std::to_string(row.seconds) + "}");
-    return ExitPassed;
-  }
+  if (options.list)
+    return list(options, **gpu);
+  (*gpu)->launches().refuse(options.without);
+  if (options.small)
+    setenv("KV_TEST_EARLY_LAUNCHES", "30", /*overwrite=*/0);
   serve(*suite, **gpu);
   return ExitPassed;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # pack-test.sh SOURCE BUILD: a folder of gpu-verify needs nothing of the build, says
-# what is missing, and says in one sentence that there is no CUDA driver.
+# what is missing, and says in one sentence that there is no CUDA driver. The folder
+# stays in BUILD/visit: who gets a GPU without notice takes it there.
 set -euo pipefail
 source=$1 build=$2
 work=$(mktemp -d)
@@ -19,7 +20,9 @@ expect() {
   fi
 }
 
-"$source/scripts/gpu-verify" --pack "$work/folder" --build "$build" --no-models
+rm -rf "$build/visit"
+"$source/scripts/gpu-verify" --pack "$build/visit" --build "$build" --hopper --no-models
+cp -r "$build/visit" "$work/folder"
 # Nothing of the build is needed any more.
 for library in $(ldd "$work/folder/bin/gpu-verify" | awk '{print $1}'); do
   case $library in

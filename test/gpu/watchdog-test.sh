@@ -17,7 +17,7 @@ echo Instruction.RingOfTiles |
   KV_CUDA_DRIVER=$build/lib/libkv_fake_cuda.so KV_FAKE_CUDA_FAULT=hang:kv_test_ring_shared \
     timeout 60 "$build/bin/gpu-verify" "$folder" --suite=instructions --watchdog \
     >"$folder/out" 2>"$folder/said" || status=$?
-expected='block 2, warp 4 waits for parity 1 of the barrier at byte 1024 of shared memory, at leaf 3'
+expected='block 2, warp 4 waited too long for parity 1 of the barrier at byte 1024 of shared memory, at leaf 3'
 if [ "$status" -ne 1 ] || ! grep -qF "$expected" "$folder/said"; then
   echo "exit status $status, expected 1 and: $expected" >&2
   cat "$folder/said" >&2

@@ -197,6 +197,19 @@ template <class B> KV_BODY void arriveBody(B &b, const InstructionParams &p) {
   b.storeScratch(out, sum);
 }
 
+/// out [count]: one more than `in`, which the kernel before writes; that may
+/// still run when this one begins. The next one may begin at once.
+template <class B>
+KV_BODY void gridDependencyBody(B &b, const InstructionParams &p) {
+  b.letLaterBegin();
+  if (!b.waitForEarlier())
+    return;
+  auto *in = static_cast<const float *>(p.in);
+  auto *out = static_cast<float *>(p.out);
+  forEachItem(
+      b, p, [&](int i) { b.storeScratch(out + i, b.loadScratch(in + i) + 1); });
+}
+
 /// in: count times T; out: float.
 template <class T, class B>
 KV_BODY void widenBody(B &b, const InstructionParams &p) {
@@ -237,6 +250,24 @@ KV_BODY void narrowPairBody(B &b, const InstructionParams &p) {
   forEachItem(b, p, [&](int i) {
     FloatPair pair = inAt<FloatPair>(b, p, i);
     outAt(b, p, i, narrowPair<T>(pair.x, pair.y));
+  });
+}
+
+/// in: count times four floats; out: four T.
+template <class T, class B>
+KV_BODY void narrowFourBody(B &b, const InstructionParams &p) {
+  forEachItem(b, p, [&](int i) {
+    FloatQuad x = inAt<FloatQuad>(b, p, i);
+    outAt(b, p, i, narrowFour<T>(x.x, x.y, x.z, x.w));
+  });
+}
+
+/// in: count times two floats; out: the larger one, or NaN.
+template <class B>
+KV_BODY void largerOrNaNBody(B &b, const InstructionParams &p) {
+  forEachItem(b, p, [&](int i) {
+    FloatPair pair = inAt<FloatPair>(b, p, i);
+    outAt(b, p, i, kv::plan::largerOrNaN(pair.x, pair.y));
   });
 }
 

@@ -90,6 +90,16 @@ template <class T> void testNarrow(const char *name, const char *pairs) {
     expectSame(halves[i], narrow<T>(xs[i]), "pair of " + std::to_string(xs[i]));
 }
 
+template <class T> void testNarrowFour(const char *name) {
+  std::vector<float> xs = roundings();
+  std::vector<FloatQuad> four;
+  for (size_t i = 0; i < xs.size(); i += 4)
+    four.push_back({xs[i], xs[i + 1], xs[i + 2], xs[i + 3]});
+  std::vector<T> got = runInstruction<T>(name, four, xs.size(), 20);
+  for (size_t i = 0; i < xs.size(); ++i)
+    expectSame(got[i], narrow<T>(xs[i]), "four of " + std::to_string(xs[i]));
+}
+
 template <class T> void testWiden(const char *name) {
   std::vector<T> all = everyPattern<T>();
   std::vector<float> got = runInstruction<float>(name, all, all.size(), 20);
@@ -223,6 +233,24 @@ TEST(Instruction, Narrow) {
   testNarrow<F8E4M3>("kv_test_narrow_f8", nullptr);
   testNarrow<F8E5M2>("kv_test_narrow_e5", nullptr);
   testNarrow<I8>("kv_test_narrow_i8", nullptr);
+}
+
+TEST(Instruction, NarrowFour) {
+  testNarrowFour<F8E4M3>("kv_test_narrow_four_f8");
+}
+
+TEST(Instruction, LargerOrNaN) {
+  std::vector<float> xs = {0, 1, -1, 3.5f, 1e-40f, INFINITY, -INFINITY, NAN};
+  std::vector<FloatPair> in;
+  for (float x : xs)
+    for (float y : xs)
+      in.push_back({x, y});
+  auto out = runInstruction<float>("kv_test_larger_or_nan", in, in.size());
+  for (size_t i = 0; i < in.size(); ++i)
+    if (std::isnan(in[i].x) || std::isnan(in[i].y))
+      EXPECT_TRUE(std::isnan(out[i])) << in[i].x << ' ' << in[i].y;
+    else
+      EXPECT_EQ(out[i], std::max(in[i].x, in[i].y));
 }
 
 TEST(Instruction, Functions) {

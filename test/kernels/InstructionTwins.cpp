@@ -2,6 +2,7 @@
 
 #include "InstructionTwins.h"
 #include "../../kernels/cuda/emulator/CpuTensorBlock.h"
+#include "ClusterInstructionBodies.h"
 #include "InstructionBodies.h"
 #include "TensorInstructionBodies.h"
 
@@ -22,13 +23,15 @@ bool kv::cuda::test::runInstruction(Machine &machine, std::string_view name,
   }
 #define KV_BYTE_INSTRUCTION_KERNEL KV_INSTRUCTION_KERNEL
 #include "InstructionKernels.def"
-#define KV_TWIN(kernel, count, block, ...)                                     \
+// `grid` blocks, in clusters of `together`.
+#define KV_TWIN(kernel, grid, together, count, block, ...)                     \
   if (name == "kv_test_" #kernel) {                                            \
     machine.launch(                                                            \
-        {.blocks = blocks,                                                     \
+        {.blocks = grid,                                                       \
          .threads = count,                                                     \
          .sharedBytes = TileInstructionSharedBytes,                            \
-         .registers = RingRegisters},                                          \
+         .registers = RingRegisters,                                           \
+         .cluster = together},                                                 \
         [&](Machine &m, int thread) {                                          \
           block b(CpuBlock(m, thread));                                        \
           __VA_ARGS__(b, *static_cast<const TileInstructionParams *>(params)); \
@@ -36,11 +39,14 @@ bool kv::cuda::test::runInstruction(Machine &machine, std::string_view name,
     return true;                                                               \
   }
 #define KV_TILE_INSTRUCTION_KERNEL(kernel, count, ...)                         \
-  KV_TWIN(kernel, count, CpuBlock, __VA_ARGS__)
+  KV_TWIN(kernel, blocks, 1, count, CpuBlock, __VA_ARGS__)
+#define KV_CLUSTER_INSTRUCTION_KERNEL(kernel, count, ...)                      \
+  KV_TWIN(kernel, InstructionCluster, InstructionCluster, count, CpuBlock,     \
+          __VA_ARGS__)
 #define KV_GROUP_INSTRUCTION_KERNEL KV_TILE_INSTRUCTION_KERNEL
 #include "TileInstructionKernels.def"
 #define KV_TENSOR_INSTRUCTION_KERNEL(kernel, ...)                              \
-  KV_TWIN(kernel, GroupThreads, CpuTensorBlock, __VA_ARGS__)
+  KV_TWIN(kernel, blocks, 1, GroupThreads, CpuTensorBlock, __VA_ARGS__)
 #include "TensorInstructionKernels.def"
   return false;
 }

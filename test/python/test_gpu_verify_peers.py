@@ -20,6 +20,19 @@ def test_cases():
             row("bf16 64x4095+1 32/8 d128 page 16 hnd"), row("bf16 1x8191+1 32/8 d128 page 16", "long"),
             row("bf16 1x1023+1 32/8 d128 page 16", measurements=())]
     assert peers.cases(rows) == {decode: (64, 4096, 1, 8, 8), prefill: (1, 2048, 2048, 8, 4)}
+    # Of many, four; those that are named where one of them was timed.
+    many = [row(f"bf16 1x{keys}+1 32/8 d128 page 16") for keys in (10, 20, 30, 40, 50)]
+    assert [case.split()[1] for case in peers.cases(many)] == ["1x10+1", "1x20+1", "1x30+1", "1x40+1"]
+    assert list(peers.cases([*many, row(peers.SHAPES[1])])) == [peers.SHAPES[1]]
+
+
+def test_rows_are_few_and_planned_as_long_as_they_take():
+    known = {"a": (), "b": ()}
+    assert peers.rows(peers.DEFAULT, known) == [
+        ("SDPA FLASH_ATTENTION: a", 16), ("SDPA FLASH_ATTENTION: b", 1),
+        ("SDPA CUDNN_ATTENTION: a", 1), ("SDPA CUDNN_ATTENTION: b", 1)]
+    # A kernel is compiled for each shape.
+    assert [seconds for _, seconds in peers.rows(["FlexAttention paged"], known)] == [55, 40]
 
 
 def test_a_peer_that_cannot_is_left_out():

@@ -5,20 +5,22 @@
 #include "State.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <map>
+#include <sstream>
 #include <unistd.h>
-#include <utility>
 
 using namespace kv::fake;
 
 namespace {
 
-/// KIND, KERNEL; read once a process.
-const std::pair<std::string, std::string> &wanted() {
-  static const std::pair<std::string, std::string> fault = [] {
-    std::string text, kernel;
+/// The kind of each kernel's fault; read once a process.
+const std::map<std::string, std::string, std::less<>> &wanted() {
+  static const std::map<std::string, std::string, std::less<>> faults = [] {
+    std::string text;
     if (const char *given = std::getenv("KV_FAKE_CUDA_FAULT"))
       text = given;
     if (const char *file = std::getenv("KV_FAKE_CUDA_FAULT_ONCE");
@@ -29,24 +31,27 @@ const std::pair<std::string, std::string> &wanted() {
       else
         close(made);
     }
-    size_t colon = text.find(':');
-    if (colon != text.npos)
-      kernel = text.substr(colon + 1);
-    return std::pair(text.substr(0, colon), kernel);
+    std::map<std::string, std::string, std::less<>> found;
+    std::istringstream all(text);
+    for (std::string fault; std::getline(all, fault, ',');)
+      if (size_t colon = fault.find(':'); colon != fault.npos)
+        found[fault.substr(colon + 1)] = fault.substr(0, colon);
+    return found;
   }();
-  return fault;
+  return faults;
 }
 
 } // namespace
 
 Planted::Planted(std::string_view kernel) {
-  if (wanted().second == kernel)
-    kind = wanted().first;
+  if (auto found = wanted().find(kernel); found != wanted().end())
+    kind = found->second;
 }
 
 bool Planted::hangs(kv::cuda::WatchdogReport **watchdog) const {
   if (kind != "hang")
     return false;
+  std::fputs("fake driver: a planted hang\n", stderr);
   while (!watchdog)
     sleep(1);
   kv::cuda::WatchdogReport &report = **watchdog;

@@ -1,10 +1,12 @@
 //===- Planted.h - Faults that somebody asked for ---------------*- C++ -*-===//
 //
-// KV_FAKE_CUDA_FAULT=KIND:KERNEL makes a kernel misbehave, so that a test of
+// KV_FAKE_CUDA_FAULT=KIND:KERNEL,... makes kernels misbehave, so that a test of
 // tests sees whether they notice:
 //
 //   crash   the process dies when the kernel runs
-//   hang    the kernel never ends, or its watchdog traps
+//   hang    the kernel never ends, or its watchdog traps; a line on the
+//   standard
+//           error says that
 //   error   the launch fails, and with it everything after
 //   wrong   the kernel's results have other bits
 //   page    attention reads one page of the first sequence twice and the next
