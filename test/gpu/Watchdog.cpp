@@ -7,7 +7,7 @@
 using namespace kv::cuda;
 using namespace kv::cuda::test;
 
-std::string kv::cuda::test::sentenceOf(const volatile WatchdogReport &report) {
+std::string kv::cuda::test::sentenceOf(const WatchdogReport &report) {
   if (!report.isSet)
     return "";
   auto number = [](uint32_t value) { return std::to_string(value); };
@@ -30,10 +30,10 @@ int Watchdog::attach(driver::Module module, driver::Stream stream) {
     if (int status = api.memHostAlloc(&memory, sizeof(WatchdogReport), 0))
       return status;
     std::memset(memory, 0, sizeof(WatchdogReport));
-    report = static_cast<volatile WatchdogReport *>(memory);
+    report = static_cast<WatchdogReport *>(memory);
   }
   // With unified addresses, a device knows pinned memory by the same one.
-  const volatile void *address = report;
+  const void *address = report;
   if (int status =
           api.memcpyHtoDAsync(symbol, &address, sizeof(address), stream))
     return status;

@@ -25,7 +25,7 @@ struct WatchdogReport {
 };
 
 /// A sentence; empty: no kernel has reported.
-std::string sentenceOf(const volatile WatchdogReport &report);
+std::string sentenceOf(const WatchdogReport &report);
 
 class Watchdog {
 public:
@@ -40,7 +40,7 @@ public:
 
 private:
   const driver::Driver &api;
-  volatile WatchdogReport *report = nullptr;
+  WatchdogReport *report = nullptr;
 };
 
 } // namespace kv::cuda::test

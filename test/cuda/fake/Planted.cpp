@@ -3,6 +3,7 @@
 #include "Planted.h"
 #include "../../../kernels/cuda/KernelTable.h"
 #include "State.h"
+#include "Watchdog.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -52,6 +53,8 @@ const void *Planted::before(kv::cuda::Machine &machine,
                             const std::vector<char> &params) {
   if (kind == "crash")
     std::abort();
+  if (kind == "trap")
+    reportWait();
   if (kind == "hang")
     std::fputs("fake driver: a planted hang\n", stderr);
   while (kind == "hang")
