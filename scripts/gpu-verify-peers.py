@@ -181,6 +181,7 @@ def answer(passed, message, microseconds=None):
 
 def serve(torch, known, lines):
     flush = torch.zeros(64 << 20, device="cuda", dtype=torch.int32)
+    yield {"ready": True}
     for line in lines:
         peer, _, case = line.strip().partition(": ")
         try:

@@ -152,7 +152,8 @@ class Rehearsal:
             env=self.environment(**environment))
         answers = [json.loads(line[2:]) for line in process.stdout.splitlines()
                    if line.startswith("@ ")]
-        return answers[0] if row else [answer["row"] for answer in answers[1:]]
+        # Before them comes that it is ready, or what the machine is.
+        return answers[1] if row else [answer["row"] for answer in answers[1:]]
 
 
 def expect(condition, sentence):

@@ -3,6 +3,7 @@ docs/gpu-visit.md with kernels that hang, crash and are wrong and a driver that 
 must be red rows, and the limits of what travels."""
 
 import json
+import shutil
 import time
 
 from . import later_chips, pack, predictions, suites, summary, visit, worker
@@ -161,6 +162,24 @@ def first_rows_hang(rehearsal):
                                     for record in others), f"left: {others[:1]}")
 
 
+def watchdog(rehearsal):
+    """Where the folder has images with a watchdog, correctness runs them; what one says is the row's
+    message. (To the fake driver, text with the names of kernels is an image.)"""
+    names = {kernel for row in rehearsal.ask("instructions", small=True)
+             for kernel in rehearsal.ask("instructions", row)["kernels"]}
+    images = rehearsal.folder / "lib/kv-verify-watchdog"
+    images.mkdir()
+    (images / "kv_instructions.sm_90a.cubin").write_text(
+        "\n".join([".target sm_90a", "kv_watchdog", *sorted(names)]))
+    _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "instructions",
+                               KV_FAKE_CUDA_FAULT="trap:kv_test_shuffle")
+    expect(failures(records) == ["Instruction.Shuffle"] and
+           "block 3, warp 2 waited too long for phase 1 of the barrier at byte 1024 of shared "
+           "memory, at leaf 7" in records["instructions", "Instruction.Shuffle"]["message"],
+           f"what a watchdog says: {records['instructions', 'Instruction.Shuffle']}")
+    shutil.rmtree(images)
+
+
 def faults(rehearsal):
     """A launch that fails is a red row and no more; so is one page of sixteen keys among three
     thousand, and one of each other kind of kernel."""
@@ -242,6 +261,7 @@ def main(build):
         step("both calls, with kernels that hang, crash and are wrong")
         calls(rehearsal)
         first_rows_hang(rehearsal)
+        watchdog(rehearsal)
         step("planted faults")
         faults(rehearsal)
         step("limits of time")

@@ -65,6 +65,8 @@ class Suite:
     """Rows of one kind of process; started when the first row is asked for. `first`: those that come
     first."""
 
+    ready = 20  # seconds in which the process has the device
+
     def __init__(self, visit, name, build="a", first=False):
         self.visit, self.name, self.build, self.first = visit, name, build, first
         self.process = None
@@ -92,10 +94,13 @@ class Suite:
 
     def run(self, row, seconds):
         """The record of a row; Died or Hung."""
-        if self.process is None:
+        fresh = self.process is None
+        if fresh:
             self.process = worker.Worker(self.command(), self.visit.environment, self.visit.log,
                                          self.visit.clock)
         try:
+            if fresh:
+                self.process.start(self.ready)
             return outcome(self.process.ask(row, seconds))
         except (worker.Died, worker.Hung):
             self.process = None
@@ -172,6 +177,8 @@ class Sanitized(Suite):
 
 class Peers(Suite):
     """PyTorch's attentions on the shapes that were timed."""
+
+    ready = 60  # PyTorch is large
 
     def command(self):
         return [sys.executable, self.visit.folder / "gpu-verify-peers.py", "--rows",

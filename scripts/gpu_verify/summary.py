@@ -123,8 +123,8 @@ def verdict(results):
     for name, (rows, failed) in seen.items():
         if failed:
             lines.append(f"kernel {name}: FAILED in {failed} of {rows} rows")
-    if count := len(unseen(results)):
-        lines.append(f"{count} kernels have not run yet: summary.txt names them")
+    if names := unseen(results):
+        lines.append(f"{len(names)} kernels have not run yet: {short(', '.join(names))}")
     left = {}
     for sentence in results.machine().get("left_out", []):
         name, _, why = sentence.partition(": ")

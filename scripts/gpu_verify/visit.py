@@ -88,12 +88,18 @@ class Visit:
         return [(name, builds) for name, builds in made
                 if wanted is None or {name, name.split()[0]} & wanted]
 
-    def run(self):
+    def facts(self):
+        """What the machine is; or an exit status, behind a sentence."""
         try:
-            facts, _ = self.listed(self.folder, self.options.small)
+            return self.listed(self.folder, self.options.small)[0]
         except (worker.Died, worker.Hung) as problem:
             print(str(problem).split(": ", 1)[-1])
             return NO_GPU if "with status 3" in str(problem) else USAGE
+
+    def run(self):
+        facts = self.facts()
+        if isinstance(facts, int):
+            return facts
         self.results.add({"visit": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
                           "commit": self.commit, **facts})
         self.say(f"{facts['device']}, compute capability {facts['compute_capability']}, driver "
@@ -121,11 +127,15 @@ class Visit:
 
     def plan(self):
         """Says what there is to run."""
+        facts = self.facts()
+        if isinstance(facts, int):
+            return facts
         counted = set()
         for name, (first, *_) in self.planned():
             rows = [row for row in first.rows() if (first.name, row.name) not in counted]
             counted |= {(first.name, row.name) for row in rows}
             self.say(f"{name:24} {len(rows):4} rows {sum(row.seconds for row in rows):6.0f} s")
+        return PASSED
 
     def run_suite(self, name, builds):
         """The rows that are not known yet; of several builds in turns."""
@@ -250,6 +260,6 @@ def run(folder, options, clock=None):
     if options.again:
         visit.results.forget_failures()
     try:
-        return visit.plan() or PASSED if options.plan else visit.run()
+        return visit.plan() if options.plan else visit.run()
     finally:
         shutil.rmtree(visit.scratch, ignore_errors=True)

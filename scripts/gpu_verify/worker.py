@@ -34,7 +34,7 @@ def end(process, clock, log):
 
 
 class Worker:
-    """`command` answers each line on its standard input by one line "@ {...}" on its standard
+    """`command` says "@ {"ready"...}" once it has the device, and then answers each line on its standard input by one line "@ {...}" on its standard
     output; before it, "+ NAME" names each kernel that it launches. What it says on its standard
     error goes to `log`."""
 
@@ -64,7 +64,8 @@ class Worker:
     def _errors(self):
         for line in self.process.stderr:
             self.said = line.strip() or self.said
-            self.log.write(line)
+            if not self.log.closed:  # a process that was left alone may say more
+                self.log.write(line)
 
     def read(self, seconds):
         """The next answer; Died or Hung."""
@@ -79,6 +80,13 @@ class Worker:
         if answer is None:
             raise Died(self.end())
         return answer
+
+    def start(self, seconds):
+        """Waits until it is ready: what that takes is no row's time. Died or Hung."""
+        try:
+            self.read(seconds)
+        except Hung as problem:
+            raise Hung(f"the process is not ready: {problem}") from None
 
     def ask(self, row, seconds):
         """The answer to `row`; Died or Hung."""

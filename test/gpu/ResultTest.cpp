@@ -1,6 +1,7 @@
 //===- ResultTest.cpp - What gpu-verify writes ----------------------------===//
 
 #include "Result.h"
+#include "Watchdog.h"
 
 #include <gtest/gtest.h>
 #include <limits>
@@ -20,6 +21,13 @@ TEST(GpuResult, QuotesWhatJsonDoesNotHold) {
   EXPECT_EQ(nlohmann::json::parse(jsonString(text)).get<std::string>(), text);
   // A byte that is no UTF-8 must not make the line unreadable.
   EXPECT_TRUE(nlohmann::json::accept(jsonString("\xff\xc3")));
+}
+
+TEST(GpuResult, Watchdog) {
+  EXPECT_EQ(sentenceOf({}), "");
+  EXPECT_EQ(sentenceOf({1, 17, 4, 196608, 0, 31}),
+            "block 17, warp 4 waited too long for phase 0 of the barrier at "
+            "byte 196608 of shared memory, at leaf 31");
 }
 
 TEST(GpuResult, Json) {

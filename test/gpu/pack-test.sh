@@ -34,6 +34,7 @@ for library in $(ldd "$work/folder/bin/gpu-verify" | awk '{print $1}'); do
 done
 export KV_CUDA_DRIVER=$work/none.so # even on a machine with a GPU
 expect 3 "NVIDIA's driver.* cannot be loaded" "$work/folder/gpu-verify"
+expect 3 "NVIDIA's driver.* cannot be loaded" "$work/folder/gpu-verify" --plan
 expect 2 'is there and not empty' \
   "$source/scripts/gpu-verify" --pack "$work/folder" --build "$build"
 expect 2 'there are no kernels for sm_86, but for sm_80, sm_90a, ' \

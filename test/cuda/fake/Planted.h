@@ -8,6 +8,7 @@
 //   standard
 //           error says that
 //   error   the launch fails, and with it everything after
+//   trap    the same, and a watchdog says that the kernel waited too long
 //   wrong   the kernel's results have other bits
 //   page    attention reads one page of the first sequence twice and the next
 //   not
@@ -44,7 +45,7 @@ public:
                      const std::vector<char> &params);
   /// Behind it.
   void after();
-  bool fails() const { return kind == "error"; }
+  bool fails() const { return kind == "error" || kind == "trap"; }
   bool ignoresWaits() const { return kind == "nowait"; }
 
 private:
