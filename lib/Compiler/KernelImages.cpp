@@ -33,6 +33,14 @@ static std::string chipsOf(StringRef folder, StringRef image) {
   return chips.empty() ? "none" : join(chips, ", ");
 }
 
+/// Whether a folder has PTX: a build for a few chips alone has none.
+static bool hasPtx(StringRef folder) {
+  SmallString<256> path(folder);
+  sys::path::append(path,
+                    StringRef(kernels::MoversImage) + "." + kPtxChip + ".ptx");
+  return sys::fs::exists(path);
+}
+
 /// Why no kernel of a chip makes products of 8 bits, if one of another does.
 static std::string whyNotOn(StringRef chip) {
   for (const kernels::TileKernel &row : kernels::TileKernels)
@@ -95,6 +103,7 @@ Expected<std::string> kv::collectKernelImages(StringRef folder,
     files.push_back(std::move(file));
     return Error::success();
   };
+  bool withPtx = hasPtx(folder);
   for (StringRef image : images) {
     if (kernels::isOptional(image)) {
       StringRef chip = kernels::onlyChipOf(image);
@@ -106,8 +115,9 @@ Expected<std::string> kv::collectKernelImages(StringRef folder,
     for (StringRef chip : chips)
       if (Error error = add(image, chip, ".cubin"))
         return error;
-    if (Error error = add(image, kPtxChip, ".ptx"))
-      return error;
+    if (withPtx)
+      if (Error error = add(image, kPtxChip, ".ptx"))
+        return error;
   }
 
   KvKernelImages head = {

@@ -12,7 +12,8 @@ namespace kv {
 
 /// The section .kv.kernels (kv/ABI/KernelImages.h) with each image for each
 /// chip, and as PTX for later ones: the files <image>.<chip>.cubin and
-/// <image>.compute_80.ptx of `folder`. Errors name the file that is not there.
+/// <image>.compute_80.ptx of `folder`; no PTX where a build for few chips has
+/// none. Errors name the file that is not there.
 llvm::Expected<std::string>
 collectKernelImages(llvm::StringRef folder,
                     llvm::ArrayRef<llvm::StringRef> images,

@@ -48,7 +48,7 @@ constexpr const char *NeverEarly = "no kernel begins early here";
 /// 10^4; fewer where each takes milliseconds.
 int launchCount() {
   const char *given = std::getenv("KV_TEST_EARLY_LAUNCHES");
-  return given ? std::atoi(given) : 10000;
+  return given ? int(std::strtol(given, nullptr, 10)) : 10000;
 }
 
 } // namespace

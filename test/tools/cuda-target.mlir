@@ -49,6 +49,16 @@
 // ONE: target: cuda x86-64-v4 sm_90a
 // ONE-NOT: sm_80:
 //
+// Of a build for few chips, which has no PTX: neither has the artifact.
+// RUN: mkdir -p %t/few && cp %t/kernels/*.sm_90a.cubin %t/few
+// RUN: kv-compile %S/../lowering/cuda-calls.mlir -o %t/few.so --target=cuda:sm_90a --kernels=%t/few
+// RUN: %python %S/Inputs/kernel-images.py list %t/few.so | FileCheck %s --check-prefix=FEW
+// FEW: kv_movers sm_90a: code of kv_movers.sm_90a.cubin
+// FEW-NOT: compute_80
+// RUN: cp %t/kernels/kv_movers.compute_80.ptx %t/few
+// RUN: not kv-compile %S/../lowering/cuda-calls.mlir -o %t/no.so --target=cuda:sm_90a --kernels=%t/few 2>&1 | FileCheck %s --check-prefix=LOST
+// LOST: no device code {{.*}}compute_80.ptx: for this kernel there is code for sm_90a
+//
 // RUN: not kv-compile %s -o %t/no.so --target=cuda 2>&1 | FileCheck %s --check-prefix=CHIPS
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80, 2>&1 | FileCheck %s --check-prefix=CHIPS
 // CHIPS: kv-compile: error: --target: "cuda{{.*}}": expected cpu, cuda:CHIP,..., virtual:CHIP or virtual:LEVEL
