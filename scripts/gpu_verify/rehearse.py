@@ -172,10 +172,10 @@ def watchdog(rehearsal):
     (images / "kv_instructions.sm_90a.cubin").write_text(
         "\n".join([".target sm_90a", "kv_watchdog", *sorted(names)]))
     _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "instructions",
-                               KV_FAKE_CUDA_FAULT="trap:kv_test_shuffle")
+                               KV_FAKE_CUDA_FAULT="hang:kv_test_shuffle")
     expect(failures(records) == ["Instruction.Shuffle"] and
-           "block 3, warp 2 waited too long for phase 1 of the barrier at byte 1024 of shared "
-           "memory, at leaf 7" in records["instructions", "Instruction.Shuffle"]["message"],
+           "block 2, warp 4 waited too long for parity 1 of the barrier at byte 1024 of shared "
+           "memory, at leaf 3" in records["instructions", "Instruction.Shuffle"]["message"],
            f"what a watchdog says: {records['instructions', 'Instruction.Shuffle']}")
     shutil.rmtree(images)
 

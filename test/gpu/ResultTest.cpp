@@ -24,10 +24,15 @@ TEST(GpuResult, QuotesWhatJsonDoesNotHold) {
 }
 
 TEST(GpuResult, Watchdog) {
-  EXPECT_EQ(sentenceOf({}), "");
-  EXPECT_EQ(sentenceOf({1, 17, 4, 196608, 0, 31}),
-            "block 17, warp 4 waited too long for phase 0 of the barrier at "
-            "byte 196608 of shared memory, at leaf 31");
+  EXPECT_TRUE(sentencesOf({}).empty());
+  uint64_t loader = packStuckWait({17, 4, 196608, 0, 31}),
+           issuer = packStuckWait({17, 0, 8, 1, -1});
+  EXPECT_EQ(sentencesOf({3, 0, {loader, loader, issuer}}),
+            (std::vector<std::string>{
+                "block 17, warp 4 waited too long for parity 0 of the barrier "
+                "at byte 196608 of shared memory, at leaf 31",
+                "block 17, warp 0 waited too long for parity 1 of the barrier "
+                "at byte 8 of shared memory"}));
 }
 
 TEST(GpuResult, Json) {

@@ -9,7 +9,6 @@
 using namespace kv::cuda;
 using namespace kv::cuda::test;
 
-<<<<<<< HEAD
 std::vector<std::string>
 kv::cuda::test::sentencesOf(const WatchdogReport &report) {
   std::vector<std::string> sentences;
@@ -29,16 +28,6 @@ kv::cuda::test::sentencesOf(const WatchdogReport &report) {
     sentences.push_back(sentence);
   }
   return sentences;
-=======
-std::string kv::cuda::test::sentenceOf(const WatchdogReport &report) {
-  if (!report.isSet)
-    return "";
-  auto number = [](uint32_t value) { return std::to_string(value); };
-  return "block " + number(report.block) + ", warp " + number(report.warp) +
-         " waited too long for phase " + number(report.parity) +
-         " of the barrier at byte " + number(report.barrier) +
-         " of shared memory, at leaf " + number(report.leaf);
->>>>>>> visit
 }
 
 int Watchdog::attach(driver::Module module, driver::Stream stream) {
@@ -54,12 +43,7 @@ int Watchdog::attach(driver::Module module, driver::Stream stream) {
     if (int status = api.memHostAlloc(&memory, sizeof(WatchdogReport),
                                       driver::HostPortable))
       return status;
-<<<<<<< HEAD
     report = new (memory) WatchdogReport();
-=======
-    std::memset(memory, 0, sizeof(WatchdogReport));
-    report = static_cast<WatchdogReport *>(memory);
->>>>>>> visit
   }
   // With unified addresses, a device knows pinned memory by the same one.
   const void *address = report;

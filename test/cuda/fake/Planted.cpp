@@ -3,7 +3,6 @@
 #include "Planted.h"
 #include "../../../kernels/cuda/KernelTable.h"
 #include "State.h"
-#include "Watchdog.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -65,15 +64,6 @@ const void *Planted::before(kv::cuda::Machine &machine,
                             const std::vector<char> &params) {
   if (kind == "crash")
     std::abort();
-<<<<<<< HEAD
-=======
-  if (kind == "trap")
-    reportWait();
-  if (kind == "hang")
-    std::fputs("fake driver: a planted hang\n", stderr);
-  while (kind == "hang")
-    sleep(1);
->>>>>>> visit
   if (kind == "wrong")
     for (size_t at = 0; at + sizeof(void *) <= params.size();
          at += sizeof(void *)) {

@@ -4,15 +4,12 @@
 // tests sees whether they notice:
 //
 //   crash   the process dies when the kernel runs
-//   hang    the kernel never ends, or its watchdog traps; a line on the
-//   standard
-//           error says that
+//   hang    the kernel never ends, and says so on stderr; of an image with a
+//           watchdog it traps, and leaves a report
 //   error   the launch fails, and with it everything after
-//   trap    the same, and a watchdog says that the kernel waited too long
 //   wrong   the kernel's results have other bits
-//   page    attention reads one page of the first sequence twice and the next
-//   not
-//           at all
+//   page    attention reads one page of the first sequence twice, and the next
+//           page not at all
 //   nowait  the kernel waits for none before it, where it may begin early
 //
 // One process has it; KV_FAKE_CUDA_FAULT_ONCE=FILE: the first one only, which
@@ -45,7 +42,7 @@ public:
                      const std::vector<char> &params);
   /// Behind it.
   void after();
-  bool fails() const { return kind == "error" || kind == "trap"; }
+  bool fails() const { return kind == "error"; }
   bool ignoresWaits() const { return kind == "nowait"; }
 
 private:
