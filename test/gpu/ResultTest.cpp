@@ -25,8 +25,8 @@ TEST(GpuResult, QuotesWhatJsonDoesNotHold) {
 
 TEST(GpuResult, Watchdog) {
   EXPECT_TRUE(sentencesOf({}).empty());
-  uint64_t loader = packStuckWait({17, 4, 196608, 0, 31}),
-           issuer = packStuckWait({17, 0, 8, 1, -1});
+  uint64_t loader = kv::cuda::packStuckWait({17, 4, 196608, 0, 31}),
+           issuer = kv::cuda::packStuckWait({17, 0, 8, 1, -1});
   EXPECT_EQ(sentencesOf({3, 0, {loader, loader, issuer}}),
             (std::vector<std::string>{
                 "block 17, warp 4 waited too long for parity 0 of the barrier "
