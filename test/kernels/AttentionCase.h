@@ -175,7 +175,8 @@ public:
             : kernel.scales == Scales::Row && !c.unscaled ? 1
                                                           : 0,
             c.powers,
-            kernel.eightBitProducts};
+            kernel.eightBitProducts,
+            byteSumOf(kernel.eightBitProducts ? kernel.name : "")};
   }
   static std::shared_ptr<Truth> makeTruth(const AttentionKernel &kernel,
                                           const AttentionCase &c) {

@@ -300,7 +300,8 @@ TEST(AttentionBits, LatentRows) {
     c.slots = random() % 4 ? 0 : 2 * (random() % 20);
     c.machine = {.schedule = Schedule(i % 3),
                  .seed = uint32_t(i),
-                 .sm = i % 2 ? 80 : 90};
+                 .sm = i % 2 ? 80 : 90,
+                 .chip = 90};
     int added = i % 4 == 3 ? 30 : 1 + i % 3;
     c.sequences = {{1300 - added, added}};
     Results some = run(i % 4 == 3 ? prefill : decode, c);

@@ -43,9 +43,10 @@ struct TruthShape {
   int mask;
   int64_t window;
   float scale;
-  int groups = 0;                // scales of a row; 0: none
-  bool powers = false;           // scales are powers of two
-  bool eightBitProducts = false; // as docs/products.md defines them
+  int groups = 0;                   // scales of a row; 0: none
+  bool powers = false;              // scales are powers of two
+  bool eightBitProducts = false;    // as docs/products.md defines them
+  FusedSum byteSum = byteSumOf(""); // of their sums
 
   int valueDim() const { return vDim ? vDim : dim; }
   bool operator==(const TruthShape &) const = default;
@@ -56,8 +57,8 @@ struct TruthShape {
 struct TrueRow {
   double maximum = -INFINITY, sum = 0;
   std::vector<double> out, size;
-  /// Of weights of 8 bits that are almost half between two numbers: what the
-  /// result and, in `sum`, the sum may be off by.
+  /// Of weights of 8 bits that are almost half between two numbers, and of what
+  /// a chip's sums lose: what the result and, in `sum`, the sum may be off by.
   std::vector<double> slack;
   double sumSlack = 0;
 };
@@ -218,9 +219,14 @@ private:
       TrueRow row;
       std::vector<double> scores;
       std::vector<float> query = multiplied(q);
+      double loss = 0; // of a score
       for (int64_t key : keys) {
-        double score =
-            product(query, &widened[place(key, 0, head)]) * shape.scale;
+        const float *k = &widened[place(key, 0, head)];
+        if (shape.eightBitProducts)
+          loss = std::max(
+              loss, std::fabs(shape.scale) *
+                        scoreLoss(shape.byteSum, query.data(), k, shape.dim));
+        double score = product(query, k) * shape.scale;
         if (softcap > 0)
           score = softcap * std::tanh(score / softcap);
         scores.push_back(score);
@@ -236,23 +242,30 @@ private:
             maxima.try_emplace(keys[k] / EightBitLeaf, -INFINITY).first->second;
         maximum = std::max(maximum, scores[k]);
       }
+      LeafLosses losses(shape.byteSum, shape.valueDim());
       for (size_t k = 0; k < keys.size(); ++k) {
         double weight = std::exp(scores[k] - row.maximum), slack = 0;
-        if (shape.eightBitProducts)
-          weight =
+        const float *v = &widened[place(keys[k], 1, head)];
+        if (shape.eightBitProducts) {
+          RoundedWeight rounded =
               roundedWeight(keys[k], scores[k], maxima[keys[k] / EightBitLeaf],
-                            row.maximum, slack);
+                            row.maximum, loss, slack);
+          losses.add(keys[k], rounded, v);
+          weight = rounded.value();
+        }
         row.sum += weight;
         row.sumSlack += slack;
-        const float *v = &widened[place(keys[k], 1, head)];
         for (int d = 0; d < shape.valueDim(); ++d) {
           out[d] += weight * v[d];
           size[d] += weight * std::fabs(v[d]);
           row.slack[d] += slack * std::fabs(v[d]);
         }
       }
+      losses.endLeaf();
+      row.sumSlack += losses.sum;
       for (int d = 0; d < shape.valueDim() && row.sum > 0; ++d)
-        row.slack[d] += row.sumSlack * std::fabs(out[d]) / row.sum;
+        row.slack[d] +=
+            losses.values[d] + row.sumSlack * std::fabs(out[d]) / row.sum;
       rows.rows.push_back(std::move(row));
     }
   }

@@ -11,6 +11,7 @@
 #include "../../kernels/cuda/AttentionBody.h"
 #include "../../kernels/cuda/MergeBody.h"
 #include "../../kernels/cuda/emulator/CpuBlock.h"
+#include "../../kernels/cuda/emulator/LaunchRoles.h"
 #include "AttentionCase.h"
 #include "EmulatorBackend.h"
 
@@ -26,11 +27,11 @@ public:
   template <Fault F = Fault::None> Results run() {
     EmulatorBackend backend(this->c.machine);
     return this->runBy(backend, [&](const AttentionParams &p) {
-      backend.machine.launch(this->c.parts, Config::Threads,
-                             Config::SharedBytes, [&](Machine &m, int thread) {
-                               CpuBlock b(m, thread);
-                               AttentionBody<CpuBlock, Config, F>(b, p).run();
-                             });
+      launchWarps<Config>(backend.machine, this->c.parts,
+                          [&](Machine &m, int thread) {
+                            CpuBlock b(m, thread);
+                            AttentionBody<CpuBlock, Config, F>(b, p).run();
+                          });
     });
   }
 
@@ -39,11 +40,11 @@ public:
     EmulatorBackend backend(this->c.machine);
     return this->runBy(backend, [&](AttentionParams p) {
       p.mergesApart = 1;
-      backend.machine.launch(this->c.parts, Config::Threads,
-                             Config::SharedBytes, [&](Machine &m, int thread) {
-                               CpuBlock b(m, thread);
-                               AttentionBody<CpuBlock, Config>(b, p).run();
-                             });
+      launchWarps<Config>(backend.machine, this->c.parts,
+                          [&](Machine &m, int thread) {
+                            CpuBlock b(m, thread);
+                            AttentionBody<CpuBlock, Config>(b, p).run();
+                          });
       MergeParams merge = this->mergeOf(p);
       backend.machine.launch(3, MoverThreads, MergeSharedBytes,
                              [&](Machine &m, int thread) {

@@ -113,8 +113,7 @@ template <bool FromRegisters, Wrong How> void expectWrong(const char *text) {
 } // namespace
 
 TEST(ByteProducts, Sums) {
-  for (SumOrder order : {SumOrder::AccumulatorFirst, SumOrder::AccumulatorLast,
-                         SumOrder::Pairs, SumOrder::Shuffled})
+  for (SumOrder order : SumOrders)
     for (auto body :
          {product<false, Wrong::Nothing>, product<true, Wrong::Nothing>}) {
       ByteMatrices m;

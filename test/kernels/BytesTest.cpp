@@ -79,8 +79,7 @@ TEST(Bytes, Products) {
   a[3][17] = 0x1p-9f; // subnormal
   bm[17][5] = 448;
   std::set<std::vector<float>> different;
-  for (SumOrder order : {SumOrder::AccumulatorFirst, SumOrder::AccumulatorLast,
-                         SumOrder::Pairs, SumOrder::Shuffled}) {
+  for (SumOrder order : SumOrders) {
     float result[16][8];
     std::memcpy(result, c, sizeof(c));
     product({.order = order, .seed = 9}, a, bm, result);

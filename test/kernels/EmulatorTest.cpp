@@ -271,8 +271,7 @@ template <class T> void expectProducts() {
   draw(bm);
   draw(c);
   std::set<std::vector<float>> different;
-  for (SumOrder order : {SumOrder::AccumulatorFirst, SumOrder::AccumulatorLast,
-                         SumOrder::Pairs, SumOrder::Shuffled}) {
+  for (SumOrder order : SumOrders) {
     float result[16][8];
     std::memcpy(result, c, sizeof(c));
     product<T>({.order = order, .seed = 9}, a, bm, result);
@@ -285,7 +284,7 @@ template <class T> void expectProducts() {
       }
     different.insert({result[0], result[0] + 128});
   }
-  EXPECT_EQ(different.size(), 4u);
+  EXPECT_EQ(different.size(), std::size(SumOrders));
 }
 
 } // namespace

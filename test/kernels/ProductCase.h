@@ -73,15 +73,14 @@ void expectOtherNumbers(const LaunchShape &shape, Right right, Wrong wrong) {
   EXPECT_NE(good.c, bad.c);
 }
 
-/// Under each order of sums and some schedules, all bodies' numbers are those
+/// Under each way to sum and some schedules, all bodies' numbers are those
 /// of productByWarps.
 template <int Rows>
 void expectBitsOfMma(
     const LaunchShape &shape,
     const std::vector<std::function<void(CpuBlock &, Matrices<Rows> &)>>
         &bodies) {
-  for (SumOrder order : {SumOrder::AccumulatorFirst, SumOrder::AccumulatorLast,
-                         SumOrder::Pairs, SumOrder::Shuffled})
+  for (SumOrder order : SumOrders)
     for (Schedule schedule : {Schedule::LatestFirst, Schedule::Random}) {
       Matrices<Rows> m;
       MachineOptions options = {

@@ -154,7 +154,7 @@ void product(CpuBlock &block, ByteMatrices &m) {
 LaunchShape shape() { return shapeOf(GroupThreads); }
 
 template <Major MajorB, bool FromTensor, Wrong How = Wrong::Nothing>
-bool isRight(SumOrder order = SumOrder::AccumulatorFirst) {
+bool isRight(SumOrder order = usualOrder()) {
   ByteMatrices m;
   EXPECT_EQ(joined(reportsOf(
                 {.order = order}, shape(),
@@ -175,8 +175,7 @@ template <bool FromTensor, Wrong How> void expectWrong(const char *text) {
 } // namespace
 
 TEST(TensorBytes, Sums) {
-  for (SumOrder order : {SumOrder::AccumulatorFirst, SumOrder::AccumulatorLast,
-                         SumOrder::Pairs, SumOrder::Shuffled}) {
+  for (SumOrder order : SumOrders) {
     EXPECT_TRUE((isRight<Major::K, false>(order))) << int(order);
     EXPECT_TRUE((isRight<Major::K, true>(order))) << int(order);
     EXPECT_TRUE((isRight<Major::Other, false>(order))) << int(order);

@@ -150,7 +150,7 @@ static void testByteProduct(const char *name, int columns) {
       });
 }
 
-// Sums of at most thirteen bits, which an accumulator of fourteen has.
+// Sums of at most thirteen bits: wgmma of 9.0 keeps fourteen.
 TEST(Instruction, GroupProductsOf8Bits) {
   testByteProduct("kv_test_wgmma_e4m3_64", 64);
   testByteProduct("kv_test_wgmma_e4m3_128", 128);

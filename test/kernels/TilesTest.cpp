@@ -227,26 +227,22 @@ TEST_F(AttentionTiles, RowsOfOneWarpgroup) {
   }
 }
 
-// Whatever the order is in which an instruction sums.
 TEST_F(AttentionTiles, DecodeGivesTheirLastRows) {
   const Kernels caches[] = {
       {"bf16", 64}, {"f8", 64}, {"f8s", 64}, {"f16", 256}, {"f8", 256}};
-  for (const Kernels &kernels : caches)
-    for (int order = 0; order < 4; ++order) {
-      bool first = &kernels == caches;
-      if ((!first && SumOrder(order) != SumOrder::Shuffled) ||
-          kernels.tiles.empty())
-        continue;
-      AttentionCase c;
-      c.machine.order = SumOrder(order);
-      c.heads = first ? 2 : 1;
-      c.sequences = {{1197, 3}};
-      c.pageSize = 5;
-      Results last = run(kernels.decode, c);
-      c.sequences = {{first ? 1140 : 1180, first ? 60 : 20}};
-      c.pageSize = 16;
-      kernels.expectLast(last, c);
-    }
+  for (const Kernels &kernels : caches) {
+    bool first = &kernels == caches;
+    if (kernels.tiles.empty())
+      continue;
+    AttentionCase c;
+    c.heads = first ? 2 : 1;
+    c.sequences = {{1197, 3}};
+    c.pageSize = 5;
+    Results last = run(kernels.decode, c);
+    c.sequences = {{first ? 1140 : 1180, first ? 60 : 20}};
+    c.pageSize = 16;
+    kernels.expectLast(last, c);
+  }
 }
 
 // What they are for: two to four new tokens of eight query heads, or, by tile
@@ -327,17 +323,14 @@ TEST_F(AttentionTiles, LatentRows) {
 
 TEST_F(AttentionTiles, LatentDecodeGivesTheirLastRows) {
   const Kernels kernels("bf16", 192, /*latent=*/true);
-  for (int order = 0; order < 4; ++order) {
-    AttentionCase c;
-    c.machine.order = SumOrder(order);
-    c.heads = 1;
-    c.sequences = {{697, 3}};
-    c.pageSize = 5;
-    Results last = run(kernels.decode, c);
-    c.sequences = {{680, 20}};
-    c.pageSize = 16;
-    kernels.expectLast(last, c);
-  }
+  AttentionCase c;
+  c.heads = 1;
+  c.sequences = {{697, 3}};
+  c.pageSize = 5;
+  Results last = run(kernels.decode, c);
+  c.sequences = {{680, 20}};
+  c.pageSize = 16;
+  kernels.expectLast(last, c);
 }
 
 // Units whose pieces are merged apart: those of a pair of blocks have the rows

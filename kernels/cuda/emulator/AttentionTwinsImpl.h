@@ -6,17 +6,17 @@
 #include "../AttentionBody.h"
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
+#include "LaunchRoles.h"
 
 namespace kv::cuda {
 template <class Config>
 void launchAttention(Machine &machine, int blocks,
                      const AttentionParams &params) {
-  machine.launch(blocks, Config::Threads, Config::SharedBytes,
-                 [&](Machine &m, int thread) {
-                   CpuBlock b(m, thread);
-                   if (beginKernel(b))
-                     AttentionBody<CpuBlock, Config>(b, params).run();
-                 });
+  launchWarps<Config>(machine, blocks, [&](Machine &m, int thread) {
+    CpuBlock b(m, thread);
+    if (beginKernel(b))
+      AttentionBody<CpuBlock, Config>(b, params).run();
+  });
 }
 } // namespace kv::cuda
 

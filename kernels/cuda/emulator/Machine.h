@@ -28,10 +28,11 @@ enum class Schedule { LatestFirst, OldestFirst, Random };
 
 struct MachineOptions {
   Schedule schedule = Schedule::LatestFirst;
-  SumOrder order = SumOrder::AccumulatorFirst;
+  SumOrder order = usualOrder();
   uint32_t seed = 1;
   bool detectRaces = true;
-  int sm = 90; // whose shapes the twins have, as AttentionKernel
+  int sm = 90;  // whose shapes the twins have, as AttentionKernel
+  int chip = 0; // whose products (FusedSum.h); 0: sm's
 };
 
 /// Where shared memory begins for instructions, which is not where a kernel's
@@ -48,6 +49,8 @@ struct LaunchShape {
   /// Blocks that run together and see one another's shared memory; divides
   /// `blocks`. Such launches say their registers.
   int cluster = 1;
+  /// The only chip that has the kernel, by its number; 0: the options'.
+  int chip = 0;
 };
 
 /// The collective operations of a warp.
@@ -180,7 +183,14 @@ public:
   bool contains(int thread, int offset, int bytes);
   /// Whether all threads of a block have left.
   bool hasLeft(int rank) const;
-  const MatrixUnit &matrixUnit() const { return matrices; }
+  /// tile.sums += A B, as the chip does it that the launch is for.
+  void multiplyAdd(MatrixTile &tile, MatrixElement element,
+                   MatrixInstruction instruction) const {
+    int chip = shape.chip     ? shape.chip
+               : options.chip ? options.chip
+                              : options.sm;
+    matrices.multiplyAdd(tile, element, fusedSumOf(chip, instruction, element));
+  }
   /// The running thread stops, until resume() and the schedule let it go on.
   void yield() { fibers.switchTo(takeRunnable()); }
   void resume(int thread) { makeRunnable(thread); }

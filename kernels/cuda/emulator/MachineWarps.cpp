@@ -76,7 +76,7 @@ void Machine::executeMultiplyAdd(WarpRequest *lanes) {
     for (int i = 0; i < 2; ++i)
       tile.b[places.b[i]] = lanes[l].words[4 + i];
   }
-  matrices.multiplyAdd(tile, MatrixElement(lanes[0].argument));
+  multiplyAdd(tile, MatrixElement(lanes[0].argument), MatrixInstruction::Mma);
   for (int l = 0; l < WarpLanes; ++l)
     for (int i = 0; i < 4; ++i)
       lanes[l].sums[i] = tile.sums[Fragments[l].sums[i]];

@@ -1,6 +1,7 @@
 //===- MatrixUnit.cpp - Products of 16 x 16 x 8 elements ------------------===//
 
 #include "MatrixUnit.h"
+#include "FusedProducts.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,14 +19,6 @@ MatrixUnit::MatrixUnit(SumOrder order, std::mt19937 &random) : order(order) {
 }
 
 namespace {
-
-/// What is multiplied and added, widened. A's columns and B's rows, k, are
-/// split, by the elements of a word: of two a[k % 2][row * 8 + k / 2],
-/// b[k % 2][k / 2 * 8 + column].
-template <int WordElements> struct Operands {
-  float a[WordElements][16 * 8];
-  float b[WordElements][8 * 8];
-};
 
 /// Both halves of pairs of T.
 template <class T, int N>
@@ -108,11 +101,14 @@ void multiplyAddWidened(const Operands<WordElements> &x, float *sums,
 
 } // namespace
 
-void MatrixUnit::multiplyAdd(MatrixTile &tile, MatrixElement element) const {
+void MatrixUnit::multiplyAdd(MatrixTile &tile, MatrixElement element,
+                             const FusedSum &fused) const {
   if (element == MatrixElement::F8E4M3) {
     Operands<4> fours;
     widenFours(tile.a, fours.a);
     widenFours(tile.b, fours.b);
+    if (order == SumOrder::Fused)
+      return multiplyAddFused(fours, tile.sums, fused, /*least=*/-6);
     return multiplyAddWidened(fours, tile.sums, order, byteOrder);
   }
   Operands<2> pairs;
@@ -120,5 +116,8 @@ void MatrixUnit::multiplyAdd(MatrixTile &tile, MatrixElement element) const {
     widenTile<F16>(tile, pairs);
   else
     widenTile<Bf16>(tile, pairs);
+  if (order == SumOrder::Fused)
+    return multiplyAddFused(pairs, tile.sums, fused,
+                            element == MatrixElement::F16 ? -14 : -126);
   multiplyAddWidened(pairs, tile.sums, order, sumOrder);
 }

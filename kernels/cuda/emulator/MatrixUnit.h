@@ -1,32 +1,36 @@
 //===- MatrixUnit.h - Products of 16 x 16 x 8 elements ----------*- C++ -*-===//
 //
-// The arithmetic of mma.m16n8k16, of which a wgmma is made up as well: sixteen
-// products, which are exact, are added to an accumulator in one order. Of
-// elements of 8 bits there are 32. That their sums are f32's is an assumption:
-// wgmma of 9.0 is known to keep some fourteen bits of them.
+// The arithmetic of mma.m16n8k16, of which products of warpgroups and of tensor
+// memory are made up as well: sixteen products, or of elements of 8 bits 32,
+// are added to an accumulator, as the chip does (FusedSum.h), or each rounded
+// to f32, in one of several orders.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef KV_KERNELS_CUDA_EMULATOR_MATRIXUNIT_H
 #define KV_KERNELS_CUDA_EMULATOR_MATRIXUNIT_H
 
-#include "../Block.h"
+#include "FusedSum.h"
 
 #include <random>
 
 namespace kv::cuda {
 
-/// What is multiplied.
-enum class MatrixElement { Bf16, F16, F8E4M3 };
-template <class T>
-inline constexpr MatrixElement MatrixElementOf =
-    std::is_same_v<T, F8E4M3> ? MatrixElement::F8E4M3
-    : std::is_same_v<T, F16>  ? MatrixElement::F16
-                              : MatrixElement::Bf16;
-
-/// In which order an mma adds its sixteen or 32 products, which are exact, to
-/// the accumulator.
-enum class SumOrder { AccumulatorFirst, AccumulatorLast, Pairs, Shuffled };
+/// How an mma adds its sixteen or 32 products, which are exact, to the
+/// accumulator: together, or one after the other in f32.
+enum class SumOrder {
+  Fused,
+  AccumulatorFirst,
+  AccumulatorLast,
+  Pairs,
+  Shuffled
+};
+constexpr SumOrder SumOrders[] = {SumOrder::Fused, SumOrder::AccumulatorFirst,
+                                  SumOrder::AccumulatorLast, SumOrder::Pairs,
+                                  SumOrder::Shuffled};
+/// Fused, but where the environment's KV_SUM_ORDER names another: `first`,
+/// `last`, `pairs`, `shuffled`.
+SumOrder usualOrder();
 
 /// A's pairs along a row, [row][k / 2], and B's along a column, [k /
 /// 2][column], or fours of 8 bits; sums [row][column].
@@ -39,8 +43,9 @@ class MatrixUnit {
 public:
   MatrixUnit(SumOrder order, std::mt19937 &random);
 
-  /// tile.sums += A B.
-  void multiplyAdd(MatrixTile &tile, MatrixElement element) const;
+  /// tile.sums += A B; `fused` of order Fused.
+  void multiplyAdd(MatrixTile &tile, MatrixElement element,
+                   const FusedSum &fused) const;
 
 private:
   SumOrder order;

@@ -84,7 +84,7 @@ void Products::compute(int group, const Product &product, Moment number) {
                     8 * sizeof(uint32_t));
       eachSum(
           [&](float &sum, float value) { sum = what.accumulates ? value : 0; });
-      machine.matrixUnit().multiplyAdd(tile, what.element);
+      machine.multiplyAdd(tile, what.element, MatrixInstruction::Wgmma);
       eachSum([](float sum, float &value) { value = sum; });
     }
   for (Sums *each : sums) {

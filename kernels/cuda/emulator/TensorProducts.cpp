@@ -173,8 +173,9 @@ void TensorProducts::compute(const Product &product) {
         for (int c = 0; c < 8; ++c)
           tile.sums[r * 8 + c] =
               product.what.accumulates ? sum(lane + r, first + n + c) : 0;
-      machine.matrixUnit().multiplyAdd(
-          tile, elementOf(product.what.kind, product.shape.format));
+      machine.multiplyAdd(tile,
+                          elementOf(product.what.kind, product.shape.format),
+                          MatrixInstruction::Tcgen05);
       for (int r = 0; r < 16; ++r)
         for (int c = 0; c < 8; ++c)
           sum(lane + r, first + n + c) = tile.sums[r * 8 + c];
