@@ -136,11 +136,11 @@ int kv::fake::blocksOf(const FakeFunction &function, const DeviceModel &device,
 
 /// Runs the twin. It may touch the allocations that its arguments point into,
 /// on the device or pinned: a GPU reaches both by the same address.
-static Status runKernel(const kv::cuda::KernelLaunch &kernel, int sm,
-                        int blocks, int cluster,
-                        const std::vector<char> &params) {
+static Status runKernel(const kv::cuda::KernelLaunch &kernel,
+                        const kv::cuda::MachineOptions &options, int blocks,
+                        int cluster, const std::vector<char> &params) {
   State &state = State::get();
-  kv::cuda::Machine machine({.sm = sm});
+  kv::cuda::Machine machine(options);
   std::set<const void *> allowed;
   for (size_t at = 0; at + sizeof(void *) <= params.size();
        at += sizeof(void *)) {
@@ -220,10 +220,14 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
               (cluster > 1 ? " in clusters of " + std::to_string(cluster)
                            : std::string()));
   auto *bytes = static_cast<const char *>(params);
+  // Products are the device's, also of PTX.
+  const DeviceModel &device = Devices[state.device];
+  const kv::cuda::MachineOptions options = {
+      .sm = function.sm, .chip = device.major * 10 + device.minor};
   Work work{.run =
-                [kernel, blocks, cluster, sm = function.sm,
+                [kernel, blocks, cluster, options,
                  copy = std::vector<char>(bytes, bytes + paramBytes)] {
-                  return runKernel(kernel, sm, int(blocks), cluster, copy);
+                  return runKernel(kernel, options, int(blocks), cluster, copy);
                 },
             .letsLaterBegin = function.sm >= 90};
   if (early)
