@@ -6,7 +6,7 @@
 #   for managers with tiers (KV_TIERS_OPS) and for peers (KV_PEER_TRANSFERS, KV_PEER_OPS), and 200 kills of a process with a disk tier
 #   ten minutes of its fuzzer
 #   100 000 random modules, 20 000 changed texts, 20 000 bad row offsets an operation
-#   the CUDA kernels' full product on the emulator
+#   the CUDA kernels' full product on the emulator, and their tests with sums in four other orders
 #   the CPU's generated attention in every combination of its parameters
 set -euo pipefail
 cd "$(dirname "$0")/.."

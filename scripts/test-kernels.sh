@@ -3,7 +3,8 @@
 # bodies on a CPU: ten million plans, ten thousand executed hand-outs, a thousand
 # batches around a request, the product of kernels, types, head dimensions, page
 # sizes, GQA ratios, lengths and masks (64 800 cases) under ten schedules each,
-# and the ordinary tests under ASan and UBSan. Two hours of a core, nearly all the
+# the ordinary tests with products that are summed one after the other in f32, in
+# four orders, and the ordinary tests under ASan and UBSan. Two hours of a core, nearly all the
 # product (docs/performance/cuda.md), which goes on where an earlier run of the same
 # program was ended; `test-kernels.sh N` looks at every N-th of each.
 set -euo pipefail
@@ -12,7 +13,8 @@ cd "$(dirname "$0")/.."
 
 part=$(part "$@")
 jobs=$(nproc)
-programs="KVPlanTests KVEmulatorTests KVAttentionBodyTests"
+emulated="KVEmulatorTests KVAsyncTests KVAttentionBodyTests"
+programs="KVPlanTests $emulated"
 # And the CUDA runtime, on the fake driver.
 sanitized="$programs KVCudaTests"
 for preset in release asan; do
@@ -36,6 +38,15 @@ product() {
   export -f shard
   export log part release
   seq 0 199 | xargs -P "$jobs" -I{} bash -ec 'shard {}'
+}
+# Other sums than those that are published of the chips.
+orders() {
+  local order program
+  for order in first last pairs shuffled; do
+    for program in $emulated; do
+      KV_SUM_ORDER=$order "$release/$program" --gtest_brief=1
+    done
+  done
 }
 asan() {
   local program
@@ -61,4 +72,5 @@ step "$((10000 / part)) hand-outs" env KV_TEST_HANDOUTS=$((10000 / part)) \
 step "$((1000 / part)) batches around a request" env KV_TEST_BATCHES=$((1000 / part)) \
   "$release/KVAttentionBodyTests" --gtest_filter='AttentionBits.AnyBatchAround'
 step "product of cases, one in $part, ten schedules" product
+step "four orders of sums" orders
 step "ASan and UBSan" asan

@@ -1,11 +1,13 @@
 //===- Probes.cpp - mma.sync beside what few chips have -------------------===//
 //
-// And how many bits of a sum each of them keeps, of bf16 and of f8E4M3FN.
+// And how many bits of a sum each of them keeps, of bf16 and of f8E4M3FN. What
+// is published of the chips (FusedSum.h) is said where a GPU has it otherwise.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Probes.h"
 #include "../kernels/Backend.h"
+#include "../kernels/EightBits.h"
 #include "Step.h"
 #include "Suite.h"
 
@@ -22,6 +24,19 @@ bool isOfBytes(std::string_view kernel) { return kernel.ends_with("_e4m3"); }
 const char *chainFor(std::string_view kernel) {
   return isOfBytes(kernel) ? "kv_test_chain_e4m3" : "kv_test_chain";
 }
+
+/// How a kernel's chip is known to sum. That differs for the same kernel on
+/// several chips, but not by the bits of its results.
+FusedSum publishedSum(std::string_view kernel) {
+  bool isGroups = kernel.starts_with("kv_test_wgmma");
+  return fusedSumOf(
+      isGroups ? 90 : 120,
+      isGroups ? MatrixInstruction::Wgmma : MatrixInstruction::Mma,
+      isOfBytes(kernel) ? MatrixElement::F8E4M3 : MatrixElement::Bf16);
+}
+/// Whether it has the bits of mma.sync's chain, or of its own product of
+/// swapped operands.
+bool hasPublishedBits(std::string_view kernel) { return !isOfBytes(kernel); }
 
 /// a [rows][k] and the transpose of b [columns][k], k in steps of 16 bits, and
 /// their product by one of the kernels.
@@ -52,18 +67,19 @@ public:
   }
 
   /// Whether these are the sums, but for their rounding.
-  bool isProduct(const std::vector<float> &out) const {
+  bool isProduct(const std::vector<float> &out, const FusedSum &fused) const {
+    std::vector<float> terms(k);
     for (int row = 0; row < ProbeRows; ++row)
       for (int column = 0; column < columns; ++column) {
         double sum = 0, size = 0;
         for (int i = 0; i < k; ++i) {
-          double product = double(element(a, int64_t(row) * k + i)) *
-                           element(b, int64_t(column) * k + i);
-          sum += product;
-          size += std::fabs(product);
+          terms[i] = element(a, int64_t(row) * k + i) *
+                     element(b, int64_t(column) * k + i);
+          sum += terms[i];
+          size += std::fabs(terms[i]);
         }
-        // Sums of 8 bits may keep fourteen bits, in each of some steps.
-        double most = bytes ? size * 2e-3 : size * 1e-5 + 1e-6;
+        double most = size * 1e-5 + 1e-6;
+        addLosses(fused, terms, 1, &most);
         if (!(std::fabs(out[row * columns + column] - sum) <= most))
           return false;
       }
@@ -115,15 +131,18 @@ int bitsOfSum(Gpu &gpu, const char *kernel, bool swapped, bool apart) {
   return bits;
 }
 
-/// "equal bits" or how many differ.
+/// "equal bits" or how many differ, and whether that is as published.
 std::string compareBits(const std::vector<float> &x,
-                        const std::vector<float> &y) {
+                        const std::vector<float> &y, bool published) {
   size_t differ = 0;
   for (size_t i = 0; i < x.size(); ++i)
     differ += bitsAs<uint32_t>(x[i]) != bitsAs<uint32_t>(y[i]);
-  return differ ? std::to_string(differ) + " of " + std::to_string(x.size()) +
-                      " differ"
-                : "equal bits";
+  std::string text = differ ? std::to_string(differ) + " of " +
+                                  std::to_string(x.size()) + " differ"
+                            : "equal bits";
+  if (published != (differ == 0))
+    text += published ? "; published: equal bits" : "; published: they differ";
+  return text;
 }
 
 struct ProbeRow {
@@ -195,35 +214,40 @@ private:
     // question.
     bool swapped = false;
     std::vector<float> got = probe.run(row.kernel);
-    if (!probe.isProduct(got)) {
+    const FusedSum fused = publishedSum(row.kernel);
+    if (!probe.isProduct(got, fused)) {
       swapped = true;
       got = probe.run(row.kernel, swapped);
-      if (!probe.isProduct(got))
+      if (!probe.isProduct(got, fused))
         return Result::failed("the probe's layout is wrong: this is not the "
                               "product");
     }
     std::string note = swapped ? "; the descriptor's offsets are swapped" : "";
     if (row.against == ProbeRow::Bits) {
       auto bits = [&](bool apart) {
-        return std::to_string(
-            bytes ? bitsOfSum<F8E4M3>(gpu, row.kernel, swapped, apart)
-                  : bitsOfSum<Bf16>(gpu, row.kernel, swapped, apart));
+        return bytes ? bitsOfSum<F8E4M3>(gpu, row.kernel, swapped, apart)
+                     : bitsOfSum<Bf16>(gpu, row.kernel, swapped, apart);
       };
-      return {true, bits(false) + " beside a product of its step, " +
-                        bits(true) + " of the sum before it" + note};
+      int within = bits(false), before = bits(true), published = fused.kept + 1;
+      if (within != published || before != published)
+        note += "; published: " + std::to_string(published) + " of both";
+      return {true, std::to_string(within) + " beside a product of its step, " +
+                        std::to_string(before) + " of the sum before it" +
+                        note};
     }
     if (row.against == ProbeRow::Chain) {
       std::vector<float> chain = probe.run(chainFor(row.kernel));
-      if (!probe.isProduct(chain))
+      if (!probe.isProduct(chain, publishedSum(chainFor(row.kernel))))
         return Result::failed("mma.sync's chain is not the product");
-      return {true, compareBits(chain, got) + note};
+      return {true,
+              compareBits(chain, got, hasPublishedBits(row.kernel)) + note};
     }
     std::vector<float> other = probe.run(row.kernel, swapped, true),
                        turned(other.size());
     for (int i = 0; i < ProbeRows; ++i)
       for (int j = 0; j < row.columns; ++j)
         turned[i * row.columns + j] = other[j * row.columns + i];
-    return {true, compareBits(got, turned) + note};
+    return {true, compareBits(got, turned, /*published=*/true) + note};
   }
 
   Gpu &gpu;

@@ -23,18 +23,20 @@ struct Sample {
 struct Row {
   std::vector<double> scores, out, size, squares;
   double maximum = -INFINITY, sum = 0, sumOfSquares = 0;
-  /// Of weights of 8 bits: the largest score of each leaf; and what f32's
-  /// errors may change of the result and of the sum, where they round a weight
-  /// otherwise.
+  /// Of weights of 8 bits: the largest score of each leaf; what f32's errors,
+  /// where they round a weight otherwise, and the chip's sums may change of the
+  /// result and of the sum; and what those may lose of any score.
   std::vector<double> maxima, slack;
-  double sumSlack = 0;
-  double scoreSize = 0; // the largest sum of magnitudes of a score's terms
+  double sumSlack = 0, scoreLoss = 0;
 };
 
 template <class Query, class Cache> class Checker {
 public:
   explicit Checker(const Step &step)
-      : step(step), s(step.shape), out(step.readOut()), lse(step.readLse()) {}
+      : step(step), s(step.shape), out(step.readOut()), lse(step.readLse()) {
+    if (s.eightBitProducts())
+      byteSum = byteSumOf(s.kernels().front()->name);
+  }
 
   std::string check(const Sample &sample) const {
     int64_t position = s.sequences[sample.sequence].cached + sample.added;
@@ -49,15 +51,15 @@ public:
     for (int64_t key = 0; key <= position; ++key) {
       load(sample, 0, key, x);
       for (int g = 0; g < s.group; ++g) {
-        double score = 0, size = 0;
-        for (int d = 0; d < s.dim; ++d) {
-          double term = double(queries[g * s.dim + d]) * x[d];
-          score += term;
-          size += std::fabs(term);
-        }
+        const float *query = &queries[g * s.dim];
+        double score = 0;
+        for (int d = 0; d < s.dim; ++d)
+          score += double(query[d]) * x[d];
         rows[g].scores.push_back(score / std::sqrt(double(s.dim)));
-        rows[g].scoreSize =
-            std::fmax(rows[g].scoreSize, size / std::sqrt(double(s.dim)));
+        if (s.eightBitProducts())
+          rows[g].scoreLoss = std::fmax(
+              rows[g].scoreLoss, scoreLoss(byteSum, query, x.data(), s.dim) /
+                                     std::sqrt(double(s.dim)));
         rows[g].maximum = std::fmax(rows[g].maximum, rows[g].scores.back());
         if (key % EightBitLeaf == 0)
           rows[g].maxima.push_back(-INFINITY);
@@ -68,14 +70,20 @@ public:
     for (Row &row : rows)
       row.out = row.size = row.squares = row.slack =
           std::vector<double>(s.valueDim());
+    std::vector<LeafLosses> losses(s.group, {byteSum, s.valueDim()});
     for (int64_t key = 0; key <= position; ++key) {
       load(sample, s.vDim ? 0 : 1, key, x);
-      for (Row &row : rows) {
+      for (int g = 0; g < s.group; ++g) {
+        Row &row = rows[g];
         double weight = std::exp(row.scores[key] - row.maximum), slack = 0;
-        if (s.eightBitProducts())
-          weight =
-              roundedWeight(key, row.scores[key],
-                            row.maxima[key / EightBitLeaf], row.maximum, slack);
+        if (s.eightBitProducts()) {
+          // What scores lose is among the errors below.
+          RoundedWeight rounded = roundedWeight(key, row.scores[key],
+                                                row.maxima[key / EightBitLeaf],
+                                                row.maximum, /*loss=*/0, slack);
+          losses[g].add(key, rounded, x.data());
+          weight = rounded.value();
+        }
         row.sumSlack += slack;
         row.sum += weight;
         row.sumOfSquares += weight * weight;
@@ -88,11 +96,16 @@ public:
         }
       }
     }
-    for (int g = 0; g < s.group; ++g)
+    for (int g = 0; g < s.group; ++g) {
+      losses[g].endLeaf();
+      rows[g].sumSlack += losses[g].sum;
+      for (int d = 0; d < s.valueDim(); ++d)
+        rows[g].slack[d] += losses[g].values[d];
       if (std::string why = compare(rows[g], first + g); !why.empty())
         return s.name() + ": sequence " + std::to_string(sample.sequence) +
                ", new token " + std::to_string(sample.added) + ", query head " +
                std::to_string(sample.head * s.group + g) + ": " + why;
+    }
     return "";
   }
 
@@ -100,7 +113,7 @@ private:
   /// Half the distance of two neighbours of 1, and as many times the root of
   /// the sum of squares of such errors as no sum should exceed.
   static constexpr double Unit = std::is_same_v<Query, F16> ? 0x1p-11 : 0x1p-8;
-  static constexpr double Deviations = 5, Fourteen = 0x1p-13;
+  static constexpr double Deviations = 5;
 
   template <class T> static float element(const NoiseParams &p, int64_t i) {
     return widen(narrow<T>(noiseAt(p, i)));
@@ -127,13 +140,13 @@ private:
     double slack = 4e-6 * (1 + std::fabs(row.maximum));
     if (!s.eightBitProducts())
       return {Unit, slack, 4 * slack};
-    // Weights are rounded in the truth. But products of 8 bits may keep
-    // fourteen bits of a sum (Probes.cpp) in each of a few steps: scores are
-    // off, and some weights are rounded to their neighbour, which is a
-    // sixteenth away at most.
-    double score = Fourteen * row.scoreSize + slack;
-    return {std::sqrt(score * (score + 0x1p-4)), 2 * Fourteen + slack,
-            score + 2 * Fourteen};
+    // Weights are rounded in the truth. But where the chip's sums lose some of
+    // a score, some weights are rounded to a neighbour, which is an eighth away
+    // at most: as many more of them as it is nearer. A weight's score and its
+    // leaf's largest one differ by two losses at most, and on average by less
+    // than one.
+    double score = row.scoreLoss + slack;
+    return {std::sqrt(score * (score + 0x1p-3)), slack, score};
   }
 
   std::string compare(const Row &row, int64_t index) const {
@@ -171,6 +184,7 @@ private:
   const StepShape &s;
   std::vector<uint16_t> out;
   std::vector<float> lse;
+  FusedSum byteSum = byteSumOf("");
 };
 
 std::vector<Sample> chooseSamples(const StepShape &shape, int count) {

@@ -18,16 +18,27 @@ static void makeNoise(const NoiseParams &p) {
   });
 }
 
-template <class T> static void multiply(const ProbeParams &p) {
-  int k = p.k * int(sizeof(*p.a) / sizeof(T));
-  const T *a = reinterpret_cast<const T *>(p.a),
-          *b = reinterpret_cast<const T *>(p.b);
-  for (int row = 0; row < ProbeRows; ++row)
-    for (int column = 0; column < p.n; ++column) {
-      float sum = 0;
-      for (int i = 0; i < k; ++i)
-        sum += widen(a[row * k + i]) * widen(b[column * k + i]);
-      p.out[row * p.n + column] = sum;
+/// A probe's product: words of k, of which a step has eight.
+template <class T>
+static void multiply(Machine &machine, const ProbeParams &p,
+                     MatrixInstruction instruction) {
+  auto wordOf = [&](const uint16_t *matrix, int row, int k) {
+    uint32_t word;
+    std::memcpy(&word, matrix + row * p.k + k, sizeof(word));
+    return word;
+  };
+  for (int row = 0; row < ProbeRows; row += 16)
+    for (int column = 0; column < p.n; column += 8) {
+      MatrixTile tile{};
+      for (int k = 0; k < p.k; k += 16) {
+        for (int i = 0; i < 16 * 8; ++i)
+          tile.a[i] = wordOf(p.a, row + i / 8, k + i % 8 * 2);
+        for (int i = 0; i < 8 * 8; ++i)
+          tile.b[i] = wordOf(p.b, column + i % 8, k + i / 8 * 2);
+        machine.multiplyAdd(tile, MatrixElementOf<T>, instruction);
+      }
+      for (int i = 0; i < 16 * 8; ++i)
+        p.out[(row + i / 8) * p.n + column + i % 8] = tile.sums[i];
     }
 }
 
@@ -65,10 +76,13 @@ bool kv::cuda::test::runVerifyTwin(Machine &machine, std::string_view name,
   } else if (const VerifyKernel *kernel = findVerifyKernel(name);
              kernel && kernel->image == "kv_probes") {
     const auto &p = *static_cast<const ProbeParams *>(params);
+    auto instruction = name.starts_with("kv_test_chain")
+                           ? MatrixInstruction::Mma
+                           : MatrixInstruction::Wgmma;
     if (name.ends_with("_e4m3"))
-      multiply<F8E4M3>(p);
+      multiply<F8E4M3>(machine, p, instruction);
     else
-      multiply<Bf16>(p);
+      multiply<Bf16>(machine, p, instruction);
   } else {
     return false;
   }

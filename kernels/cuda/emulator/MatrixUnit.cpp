@@ -4,11 +4,8 @@
 #include "FusedProducts.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <numeric>
-#include <string_view>
 
 using namespace kv::cuda;
 
@@ -19,25 +16,6 @@ MatrixUnit::MatrixUnit(SumOrder order, std::mt19937 &random) : order(order) {
     std::shuffle(sumOrder, sumOrder + 16, random);
     std::shuffle(byteOrder, byteOrder + 32, random);
   }
-}
-
-SumOrder kv::cuda::usualOrder() {
-  static const SumOrder usual = [] {
-    const char *given = std::getenv("KV_SUM_ORDER");
-    constexpr std::string_view Names[] = {"fused", "first", "last", "pairs",
-                                          "shuffled"};
-    auto *name = std::find(std::begin(Names), std::end(Names),
-                           given ? std::string_view(given) : Names[0]);
-    if (name == std::end(Names)) {
-      std::fprintf(stderr,
-                   "KV_SUM_ORDER is \"%s\", and may be fused, first, last, "
-                   "pairs or shuffled\n",
-                   given);
-      std::exit(1);
-    }
-    return SumOrder(name - Names);
-  }();
-  return usual;
 }
 
 namespace {

@@ -169,12 +169,12 @@ int kv::fake::clustersOf(const FakeFunction &function,
 
 /// Runs the twin. It may touch the allocations that its arguments point into,
 /// on the device or pinned: a GPU reaches both by the same address.
-static Status runKernel(const FakeFunction &function, int blocks, int cluster,
-                        const std::vector<char> &params) {
+static Status runKernel(const FakeFunction &function,
+                        const kv::cuda::MachineOptions &options, int blocks,
+                        int cluster, const std::vector<char> &params) {
   const kv::cuda::KernelLaunch &kernel = function.kernel;
-  int sm = function.sm;
   State &state = State::get();
-  kv::cuda::Machine machine({.sm = sm});
+  kv::cuda::Machine machine(options);
   std::set<const void *> allowed;
   for (size_t at = 0; at + sizeof(void *) <= params.size();
        at += sizeof(void *)) {
@@ -260,11 +260,15 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
               (cluster > 1 ? " in clusters of " + std::to_string(cluster)
                            : std::string()));
   auto *bytes = static_cast<const char *>(arguments[0]);
+  // Products are the device's, also of PTX.
+  const DeviceModel &device = Devices[state.device];
+  const kv::cuda::MachineOptions options = {
+      .sm = function.sm, .chip = device.major * 10 + device.minor};
   Work work{
       .run =
-          [function, blocks, cluster,
+          [function, blocks, cluster, options,
            copy = std::vector<char>(bytes, bytes + kernel.argument.bytes)] {
-            return runKernel(function, int(blocks), cluster, copy);
+            return runKernel(function, options, int(blocks), cluster, copy);
           },
       .letsLaterBegin = kv::cuda::hasClusters(function.sm)};
   if (early)
