@@ -294,6 +294,9 @@ PagedKVCacheManager::explain(const TextGenerationContext &context) const {
   std::vector<CacheEngine::Reason> reasons =
       replicas[getOrRecommendReplica(context)]->engine->explain(
           context.scope(), context.prompt());
+  // Drafts are always computed.
+  reasons.resize(params().pagesFor(context.length()),
+                 CacheEngine::Reason::AlwaysComputed);
   explainLoads(context, reasons);
   return reasons;
 }

@@ -57,6 +57,25 @@ def test_a_probe_changes_nothing():
     assert own.explain(other) == ["never_seen", "never_seen", "always_computed"]
 
 
+def test_drafts_are_never_taken_over():
+    own = manager()
+    compute(own, TextGenerationContext(range(20)))
+    for drafts, cached in ((None, 0), (4, 0), (1, 0), (0, 4)):
+        context = TextGenerationContext(range(8))
+        compute(own, context)
+        context.append([8, 9, 10, 11, 12], drafts=drafts)
+        assert context.vouched_length == (9 if drafts is None else 13 - drafts)
+        assert own.probe(context).cached_tokens == cached
+        assert own.explain(context).count("hit") == context.vouched_length // 4 - (drafts == 1)
+        assert own.alloc(context).cached_tokens == cached
+        assert (context.processed_length, context.active_length) == (8 + cached, 5 - cached)
+        own.release(context.request_id)
+    for wrong in (-1, 6):
+        with pytest.raises(ValueError, match=f'request "?{context.request_id}"?: {wrong} of 5 new tokens'):
+            context.append(range(5), drafts=wrong)
+    assert len(context) == 13
+
+
 def test_scopes_and_images_separate():
     own = manager()
     for scope, cached in (({}, 0), ({}, 8), ({"salt": "a"}, 0), ({"salt": "a"}, 8), ({"salt": ""}, 0),
