@@ -13,6 +13,8 @@ using namespace kv;
 /// them.
 static std::string describeRecords(const MultiKVCacheParams &params) {
   std::string text = concat(params.tensorParallelDegree(), " shards");
+  if (params.tensorParallelDegree() > 1)
+    text += ", replicated rows once, states end to end";
   for (const KVCacheParams &one : params.params) {
     const CacheGeometry &of = one.geometry;
     text += concat("; ", one.name, " dtype ", int(of.dtype), " layers ",

@@ -123,6 +123,82 @@ TEST(TieredManager, AProcessFindsWhatAnEarlierOneStored) {
   EXPECT_EQ(server.serve(promptOf(1), tenant), 0);
 }
 
+/// All shards hold the rows of a latent cache: a record has them once, and they
+/// come back to each shard. Other rows are there for each shard.
+TEST(TieredManager, ALatentCacheIsKeptOnceForAllShards) {
+  KVCacheParams latent = {.name = "latent",
+                          .geometry = {.dtype = KV_DTYPE_F32,
+                                       .layers = 2,
+                                       .heads = 1,
+                                       .dim = 4,
+                                       .page = PageSize,
+                                       .vDim = 3},
+                          .numDevices = 2,
+                          .enablePrefixCaching = true,
+                          .connector = KVConnector::Host,
+                          .hostSwapSpaceGB = 0x1p-14};
+  KVCacheParams plain = latent;
+  plain.name = "plain";
+  plain.geometry.vDim = 0;
+  int64_t latentBytes = 2 * PageSize * 4 * 4, plainBytes = 2 * latentBytes;
+  struct Case {
+    std::vector<KVCacheParams> caches;
+    int64_t bytes;
+  };
+  for (const Case &one :
+       {Case{{latent}, latentBytes},
+        Case{{latent, plain}, latentBytes + 2 * plainBytes},
+        Case{{plain, latent}, latentBytes + 2 * plainBytes}}) {
+    auto params = *MultiKVCacheParams::fromParams(one.caches);
+    EXPECT_EQ(PoolLayout::of(params).recordBytes(), one.bytes);
+    auto made = PagedKVCacheManager::create(
+        params, {.maxSeqLen = 40, .numPages = 12, .enableRuntimeChecks = true});
+    ASSERT_TRUE(made) << text(made);
+    PagedKVCacheManager &manager = **made;
+    EXPECT_EQ(manager.totalNumHostPages(), (1 << 16) / one.bytes);
+    RequestId last = 0;
+    // Fills the tokens with what only they have, or compares.
+    auto serve = [&](int32_t seed) {
+      Tokens tokens = promptOf(seed, 21);
+      TextGenerationContext context(++last, tokens);
+      EXPECT_TRUE(manager.claim(last));
+      EXPECT_TRUE(manager.alloc(context));
+      const TextGenerationContext *batch[] = {&context};
+      auto inputs = manager.runtimeInputs(batch);
+      int64_t wrong = 0;
+      for (size_t i = 0; i < inputs->size(); ++i) {
+        const KvTensorView &blocks = (*inputs)[i].blocks;
+        bool isLatent = one.caches[i % one.caches.size()].geometry.isLatent();
+        auto *pages = static_cast<float *>(blocks.data);
+        auto *table =
+            static_cast<const int32_t *>((*inputs)[i].lookupTable.data);
+        int64_t size = blocks.strides[0];
+        for (int64_t page = 0; page < 5; ++page)
+          for (int64_t at = 0; at < size; ++at) {
+            auto wanted = static_cast<float>(seed * 100'000 + page * 1000 + at +
+                                             (isLatent ? 0 : 500'000 * i));
+            float &value = pages[table[page] * size + at];
+            if (page * PageSize < context.processed())
+              wrong += value != wanted;
+            else
+              value = wanted;
+          }
+      }
+      EXPECT_EQ(wrong, 0);
+      int64_t cached = context.processed();
+      context.advance();
+      EXPECT_TRUE(manager.step(batch));
+      EXPECT_TRUE(manager.release(last));
+      return cached;
+    };
+    EXPECT_EQ(serve(1), 0);
+    EXPECT_EQ(serve(2), 0);
+    EXPECT_EQ(serve(3), 0);
+    EXPECT_EQ(serve(1), 20);
+    EXPECT_GT(manager.metrics().loadedPages, 0);
+  }
+}
+
 TEST(TieredManager, LoadsWithoutWaiting) {
   TemporaryFolder folder;
   {
