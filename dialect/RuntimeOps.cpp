@@ -33,6 +33,8 @@ LogicalResult CheckStepOp::verify() {
   return success();
 }
 
+LogicalResult CheckIndicesOp::verify() { return verifyOneForm(*this); }
+
 LogicalResult ParallelForOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!symbols.lookupNearestSymbolFrom(*this, getBodyAttr()))
     return emitOpError() << "no function @" << getBody();

@@ -203,7 +203,7 @@ private:
       each.sequences = *op.getSequences();
     if (Value rows = op.getRows()) {
       auto dim = rows.getDefiningOp<tensor::DimOp>();
-      auto number = dim ? dim.getConstantIndex() : std::nullopt;
+      auto number = dim ? dimensionOf(dim) : std::nullopt;
       if (auto constant = getConstantIntValue(rows))
         each.rows = HostSize{Value(), *constant};
       else if (number)

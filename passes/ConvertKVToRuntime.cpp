@@ -56,17 +56,19 @@ struct ConvertKVToRuntime
         convert(assertion, context);
         return WalkResult::advance();
       }
-      if (isa<CheckStepOp, CheckResultOp>(work)) {
+      if (isa<CheckStepOp, CheckResultOp, CheckIndicesOp>(work)) {
         Value context = getContextArgument(work);
         if (!context)
           return WalkResult::interrupt();
-        if (isa<CheckStepOp>(work) && isOnTensors(work) == true) {
+        if (isOnTensors(work) == true) {
           work->emitOpError("is on tensors: bufferize before");
           return WalkResult::interrupt();
         }
         OpBuilder b(work);
         if (auto step = dyn_cast<CheckStepOp>(work))
           convert(b, step, context);
+        else if (auto indices = dyn_cast<CheckIndicesOp>(work))
+          convert(b, indices, context);
         else
           convert(b, cast<CheckResultOp>(work), context);
         work->erase();
@@ -233,6 +235,13 @@ struct ConvertKVToRuntime
     call(b, loc, "checkResult", context,
          {op.getBuffer(), name, constantI64(b, loc, op.getDimension()),
           indexAsI64(b, loc, op.getSize())});
+  }
+
+  void convert(OpBuilder &b, CheckIndicesOp op, Value context) {
+    Location loc = op.getLoc();
+    Value name = TextOp::create(b, loc, context.getType(), op.getNameAttr());
+    call(b, loc, "checkIndices", context,
+         {op.getIndices(), name, indexAsI64(b, loc, op.getCount())});
   }
 
   void convert(OpBuilder &b, RankOp op, Value context) {

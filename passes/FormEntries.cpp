@@ -94,11 +94,30 @@ static DictionaryAttr describeOutput(Builder &b, func::FuncOp function,
 namespace {
 struct FormEntries : kv::impl::KVFormEntriesBase<FormEntries> {
   void runOnOperation() override {
+    if (checkDimensions<tensor::DimOp>() || checkDimensions<memref::DimOp>())
+      return signalPassFailure();
     for (auto function :
          llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (function->hasAttr(KVDialect::getEntryAttrName()))
         if (failed(formEntry(function)))
           return signalPassFailure();
+  }
+
+  /// Whether a constant dimension is outside of its tensor: what would be read
+  /// there is not a size.
+  template <class Dim> bool checkDimensions() {
+    return getOperation()
+        .walk([](Dim op) {
+          auto type = dyn_cast<ShapedType>(op.getSource().getType());
+          if (!op.getConstantIndex() || !type || !type.hasRank() ||
+              dimensionOf(op))
+            return WalkResult::advance();
+          op.emitOpError() << "asks for the size of dimension "
+                           << *op.getConstantIndex() << " of a tensor of rank "
+                           << type.getRank();
+          return WalkResult::interrupt();
+        })
+        .wasInterrupted();
   }
 
   LogicalResult formEntry(func::FuncOp function) {

@@ -60,7 +60,9 @@ private:
   LogicalResult formLaunches(LaunchFormer &former) {
     foldSizes(getOperation());
     SmallVector<Operation *> gathers, positions, others;
-    getOperation().walk([&](Operation *op) {
+    WalkResult walked = getOperation().walk([&](Operation *op) -> WalkResult {
+      if (isOnBuffers(op))
+        return op->emitOpError("is on buffers: kv-form-launches takes tensors");
       if (isa<GatherOp>(op))
         gathers.push_back(op);
       else if (isa<PositionsOp>(op))
@@ -69,7 +71,10 @@ private:
                    MatmulOp, DequantizeOp, RouteOp, KeepGroupsOp,
                    ExpertMatmulOp, SampleOp, MergeOp>(op))
         others.push_back(op);
+      return WalkResult::advance();
     });
+    if (walked.wasInterrupted())
+      return failure();
     // Sizes are traced through launches.
     for (Operation *op : gathers)
       if (failed(former.convert(cast<GatherOp>(op))))
@@ -91,6 +96,14 @@ private:
         return failure();
     }
     return success();
+  }
+
+  /// Whether the operation has no result because it writes to buffers.
+  static bool isOnBuffers(Operation *op) {
+    if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+      return !linalg.hasPureTensorSemantics();
+    auto form = dyn_cast<TwoFormOpInterface>(op);
+    return form && !form.getOutRanges().empty() && op->getNumResults() == 0;
   }
 
   /// Sizes, views, scalars, calls, loops, and what is launched.

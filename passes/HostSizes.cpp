@@ -5,9 +5,7 @@
 #include "kv/Dialect/KV.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 
 using namespace mlir;
@@ -36,13 +34,27 @@ static func::FuncOp calleeOf(func::CallOp call) {
              : func::FuncOp();
 }
 
+template <class Dim> static std::optional<int64_t> dimensionIn(Dim op) {
+  std::optional<int64_t> dim = op.getConstantIndex();
+  auto type = dyn_cast<ShapedType>(op.getSource().getType());
+  if (!dim || !type || !type.hasRank() || *dim < 0 || *dim >= type.getRank())
+    return std::nullopt;
+  return dim;
+}
+std::optional<int64_t> kv::dimensionOf(tensor::DimOp op) {
+  return dimensionIn(op);
+}
+std::optional<int64_t> kv::dimensionOf(memref::DimOp op) {
+  return dimensionIn(op);
+}
+
 /// The dimension that an index is.
 static std::optional<HostSize> sourceOfIndex(Value index) {
   if (auto dim = index.getDefiningOp<tensor::DimOp>())
-    if (auto number = dim.getConstantIndex())
+    if (auto number = dimensionOf(dim))
       return HostSize{dim.getSource(), *number};
   if (auto dim = index.getDefiningOp<memref::DimOp>())
-    if (auto number = dim.getConstantIndex())
+    if (auto number = dimensionOf(dim))
       return HostSize{dim.getSource(), *number};
   return std::nullopt;
 }
@@ -182,7 +194,7 @@ std::optional<HostSize> kv::rowsOfUsers(Value positions) {
 
 void kv::foldSizes(Operation *root) {
   root->walk([](tensor::DimOp op) {
-    std::optional<int64_t> dim = op.getConstantIndex();
+    std::optional<int64_t> dim = dimensionOf(op);
     if (!dim)
       return;
     OpBuilder b(op);

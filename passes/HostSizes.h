@@ -9,6 +9,8 @@
 #ifndef KV_PASSES_HOSTSIZES_H
 #define KV_PASSES_HOSTSIZES_H
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
 
@@ -25,6 +27,12 @@ struct HostSize {
   bool isItself() const { return value && number == Itself; }
   mlir::Value materialize(mlir::OpBuilder &b, mlir::Location loc) const;
 };
+
+/// The dimension of which a tensor.dim or memref.dim asks the size, when it is
+/// a constant. Nothing for one that the tensor does not have: such IR is valid,
+/// and kv-form-entries refuses it.
+std::optional<int64_t> dimensionOf(mlir::tensor::DimOp op);
+std::optional<int64_t> dimensionOf(mlir::memref::DimOp op);
 
 /// Where a dimension comes from: followed through operations, calls and loops
 /// that keep it, as far as an argument.

@@ -120,6 +120,7 @@ llvm::Error kv::buildCPUPipeline(OpPassManager &pm,
   if (!resolved)
     return resolved.takeError();
   StringRef level = *resolved;
+  pm.addPass(createKVCheckIndices());
   addSharding(pm, options.ranks);
   addLayout(pm, options.layout);
   addFrontPasses(pm);
@@ -193,6 +194,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
 
 void kv::buildReferencePipeline(OpPassManager &pm,
                                 const ReferencePipelineOptions &options) {
+  pm.addPass(createKVCheckIndices());
   addSharding(pm, options.ranks);
   addFrontPasses(pm);
   pm.addPass(createKVCheckSteps());

@@ -7,6 +7,7 @@
 
 #include "ReuseTemporaries.h"
 
+#include "HostSizes.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
@@ -91,7 +92,7 @@ static Value sizeOf(Value buffer, int64_t dim) {
 /// Equal sizes become equal values where reshapes alone stand between.
 static void shareSizes(func::FuncOp function) {
   function.walk([](memref::DimOp op) {
-    std::optional<int64_t> dim = op.getConstantIndex();
+    std::optional<int64_t> dim = dimensionOf(op);
     auto type = dyn_cast<MemRefType>(op.getSource().getType());
     if (!dim || !type || !type.isDynamicDim(*dim))
       return;

@@ -1,6 +1,7 @@
 //===- Sharder.cpp - Functions on shards ----------------------------------===//
 
 #include "CollectionTypes.h"
+#include "HostSizes.h"
 #include "ShardLookups.h"
 #include "ShardedValues.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -137,7 +138,7 @@ private:
   }
 
   LogicalResult rewrite(tensor::DimOp op) {
-    std::optional<int64_t> dimension = op.getConstantIndex();
+    std::optional<int64_t> dimension = dimensionOf(op);
     if (!values.find(op.getSource()) || !dimension)
       return keepWhole(op);
     Emitter b(op);

@@ -310,6 +310,44 @@ void checkResult(KvContext *context, const KvTensorView *buffer, void *name,
     leave(state);
 }
 
+/// The first element that is no index below `count`, as a sentence; empty if
+/// there is none.
+template <class T>
+std::string findBadIndex(const KvTensorView &view, std::string_view name,
+                         int64_t count) {
+  const T *first = static_cast<const T *>(view.data) + view.offset;
+  int64_t elements = 1;
+  for (int64_t d = 0; d < view.rank; ++d)
+    elements *= view.sizes[d];
+  for (int64_t i = 0; i < elements; ++i) {
+    int64_t place = 0, rest = i;
+    for (int64_t d = view.rank; d-- > 0; rest /= view.sizes[d])
+      place += rest % view.sizes[d] * view.strides[d];
+    if (int64_t index = first[place]; index < 0 || index >= count)
+      return concat(name, ": element ", i, " is ", index, ", allowed: ",
+                    count > 0 ? concat("0 to ", count - 1)
+                              : std::string("none, there are no rows"));
+  }
+  return {};
+}
+
+bool areGoodIndices(State &state, const KvTensorView &view, const char *name,
+                    int64_t count) {
+  std::string bad = view.dtype == KV_DTYPE_I64
+                        ? findBadIndex<int64_t>(view, name, count)
+                        : findBadIndex<int32_t>(view, name, count);
+  if (!bad.empty())
+    fail(state, KV_STATUS_OUT_OF_RANGE, bad);
+  return bad.empty();
+}
+
+void checkIndices(KvContext *context, const KvTensorView *indices, void *name,
+                  int64_t count) {
+  State &state = State::of(context);
+  if (!areGoodIndices(state, *indices, static_cast<const char *>(name), count))
+    leave(state);
+}
+
 int64_t rank(KvContext *context) {
   const Communicator *ranks = State::of(context).ranks;
   return ranks ? ranks->rank() : 0;

@@ -24,6 +24,10 @@ namespace kv::python {
 
 namespace nb = nanobind;
 
+/// A message of the C interface with options and functions as Python spells
+/// them.
+std::string inPython(std::string message);
+
 /// Raises the exception of kvmlir.errors that stands for a status, with the
 /// message of the call that failed in this thread. `refusal` is a KvRefusal.
 [[noreturn]] void raise(int32_t status, int32_t refusal = KV_REFUSAL_NONE);

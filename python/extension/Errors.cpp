@@ -3,6 +3,8 @@
 #include "Common.h"
 #include "RequestIds.h"
 
+#include <cctype>
+
 using namespace kv::python;
 
 static const char *classOf(int32_t status, int32_t refusal) {
@@ -29,6 +31,94 @@ static const char *classOf(int32_t status, int32_t refusal) {
   }
 }
 
+/// "maxSeqLen" for "max_seq_len", and the other way round.
+static std::string toCamel(std::string_view name) {
+  std::string text;
+  for (size_t i = 0; i < name.size(); ++i)
+    text +=
+        name[i] == '_' ? static_cast<char>(std::toupper(name[++i])) : name[i];
+  return text;
+}
+static std::string toSnake(std::string_view name) {
+  std::string text;
+  for (char c : name) {
+    if (std::isupper(c) && !text.empty())
+      text += '_';
+    text += static_cast<char>(std::tolower(c));
+  }
+  return text;
+}
+
+/// Fields of options that messages of the runtime name as in C. The others are
+/// called alike in both languages.
+static constexpr const char *Fields[] = {"available_cache_memory",
+                                         "block_store_endpoint",
+                                         "disk_bytes",
+                                         "disk_directory",
+                                         "events_as_maps",
+                                         "events_replay",
+                                         "events_tiers",
+                                         "events_topic",
+                                         "io_threads",
+                                         "max_batch_size",
+                                         "max_chunk_tokens",
+                                         "max_new_tokens",
+                                         "max_seq_len",
+                                         "max_steps",
+                                         "metrics_vllm",
+                                         "min_p",
+                                         "num_pages",
+                                         "page_size",
+                                         "peer_role",
+                                         "prefix_duration",
+                                         "prefix_priority",
+                                         "prefix_tokens",
+                                         "retention_tick",
+                                         "speculative_method",
+                                         "top_k",
+                                         "top_p"};
+
+/// Replaces each whole word `from`.
+static void replaceWord(std::string &message, std::string_view from,
+                        std::string_view to) {
+  auto isPart = [&](size_t at) {
+    return at < message.size() &&
+           (std::isalnum(static_cast<unsigned char>(message[at])) ||
+            message[at] == '_' || message[at] == '/' || message[at] == '.');
+  };
+  for (size_t at = 0; (at = message.find(from, at)) != std::string::npos;) {
+    bool ends = !isPart(at + from.size()) || message[at + from.size()] == '.';
+    if (ends && (at == 0 || !isPart(at - 1))) {
+      message.replace(at, from.size(), to);
+      at += to.size();
+    } else {
+      at += from.size();
+    }
+  }
+}
+
+/// A message of the C interface in Python's names: functions without kvManager
+/// and the like, options as keywords are spelled.
+std::string kv::python::inPython(std::string message) {
+  if (message.starts_with("kv") && message.size() > 2 &&
+      std::isupper(message[2])) {
+    size_t end = message.find_first_of(": ");
+    std::string_view name(message.data() + 2,
+                          std::min(end, message.size()) - 2);
+    for (std::string_view object :
+         {"Manager", "Request", "Session", "Model", "Invocation", "Server"})
+      if (name.starts_with(object) && name.size() > object.size())
+        name.remove_prefix(object.size());
+    bool isMaking = name == "Create"; // Python calls a class
+    message.replace(0, std::min(end + (isMaking ? 2 : 0), message.size()),
+                    isMaking ? "" : toSnake(name));
+  }
+  for (const char *field : Fields)
+    replaceWord(message, toCamel(field), field);
+  replaceWord(message, "tiers.mostWait", "most_load_wait");
+  return message;
+}
+
 void kv::python::raise(int32_t status, int32_t refusal) {
   raise(status, refusal, kvErrorMessage());
 }
@@ -36,7 +126,7 @@ void kv::python::raise(int32_t status, int32_t refusal) {
 void kv::python::raise(int32_t status, int32_t refusal, std::string message) {
   nb::object type =
       nb::module_::import_("kvmlir.errors").attr(classOf(status, refusal));
-  nb::object error = type(withNames(std::move(message)));
+  nb::object error = type(withNames(inPython(std::move(message))));
   constexpr const char *Reasons[] = {"",           "wait", "full",
                                      "never_fits", "",     "loading"};
   if (refusal != KV_REFUSAL_NONE && refusal != KV_REFUSAL_INVALID)

@@ -21,6 +21,16 @@ namespace {
            own.texts.emplace_back(castTo<std::string>(value, name)).c_str();   \
    }}
 
+/// A number for which the C interface takes 0 as a default, which Python has
+/// as the absence of the keyword.
+#define COUNT(name, member)                                                    \
+  {name, [](ManagerOptions &own, nb::handle value) {                           \
+     own.options.member = castTo<decltype(own.options.member)>(value, name);   \
+     if (own.options.member == 0)                                              \
+       raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,                      \
+             name " is 0, allowed: 1 or more");                                \
+   }}
+
 /// Passes a line of the command log on. The manager is called with the GIL
 /// held, or by a server without it.
 void tellCommand(void *context, int32_t replica, const char *line) {
@@ -67,7 +77,7 @@ ManagerOptions::ManagerOptions(const nb::kwargs &fields) {
         [](ManagerOptions &own, nb::handle value) {
           own.warns = castTo<bool>(value, "warn");
         }},
-       NUMBER("max_batch_size", maxBatchSize),
+       COUNT("max_batch_size", maxBatchSize),
        NUMBER("max_seq_len", maxSeqLen),
        NUMBER("num_pages", numPages),
        NUMBER("available_cache_memory", availableCacheMemory),
@@ -128,7 +138,7 @@ KvManager *ManagerOptions::make(
   std::unique_ptr<KvManager, decltype(&kvManagerDestroy)> owned(
       manager, &kvManagerDestroy);
   for (const std::string &sentence : warnings)
-    if (PyErr_WarnEx(PyExc_UserWarning, sentence.c_str(), 2) < 0)
+    if (PyErr_WarnEx(PyExc_UserWarning, inPython(sentence).c_str(), 2) < 0)
       throw nb::python_error();
   return owned.release();
 }

@@ -195,8 +195,9 @@ void kv::python::bindManagers(nb::module_ &module) {
             });
           },
           nb::arg("data"), nb::arg("num_steps") = 1,
-          "What alloc() would take; changes nothing.")
-      .def("explain_codes", &explain, nb::arg("data"))
+          "What alloc() would take; changes nothing. The request need not be "
+          "claimed.")
+      .def("_explain_codes", &explain, nb::arg("data"))
       .def("get_runtime_inputs", &runtimeInputs, nb::arg("batch"),
            nb::arg("num_steps") = 1,
            nb::sig("def get_runtime_inputs(self, batch: "
@@ -210,8 +211,8 @@ void kv::python::bindManagers(nb::module_ &module) {
                    "typing.Sequence[TextGenerationContext], num_steps: int = "
                    "1) -> list[RaggedKVCacheInputs]"),
            "The older name of get_runtime_inputs().")
-      .def("increment_offsets", &increment, nb::arg("row_offsets"),
-           nb::sig("def increment_offsets(self, row_offsets: typing.Any) -> "
+      .def("_increment_offsets", &increment, nb::arg("row_offsets"),
+           nb::sig("def _increment_offsets(self, row_offsets: typing.Any) -> "
                    "None"))
       .def("accept_path", &acceptPath, nb::arg("data"), nb::arg("path"),
            nb::sig("def accept_path(self, data: TextGenerationContext, "
@@ -224,8 +225,8 @@ void kv::python::bindManagers(nb::module_ &module) {
                    "typing.Sequence[TextGenerationContext]) -> None"),
            "Commits the newly full pages of requests that have advanced: equal "
            "prefixes find them.")
-      .def("splits", &splits, nb::arg("batch"),
-           nb::sig("def splits(self, batch: "
+      .def("_splits", &splits, nb::arg("batch"),
+           nb::sig("def _splits(self, batch: "
                    "typing.Sequence[TextGenerationContext]) -> "
                    "kvmlir.types.Array"))
       .def("get_req_blocks", &reqBlocks, nb::arg(Id),
@@ -311,14 +312,16 @@ void kv::python::bindManagers(nb::module_ &module) {
       .def(
           "check", [](Manager &own) { check(kvManagerCheck(own.handle)); },
           "Compares all bookkeeping; raises at the first contradiction.")
-      .def("reset_metrics",
-           [](Manager &own) { check(kvManagerResetMetrics(own.handle)); })
+      .def(
+          "reset_metrics",
+          [](Manager &own) { check(kvManagerResetMetrics(own.handle)); },
+          "Counts from 0 again.")
       .def(
           "reset_prefix_cache",
           [](Manager &own) { check(kvManagerResetPrefixCache(own.handle)); },
           "Forgets all cached prefixes; running requests keep their pages.")
       .def(
-          "symbolic_inputs",
+          "_symbolic_inputs",
           [](const Manager &own, int32_t devices, int64_t layers) {
             return symbolicInputsOf(own.handle, devices, layers);
           },
@@ -338,7 +341,8 @@ void kv::python::bindManagers(nb::module_ &module) {
               return kvManagerNumFreeBlocks(own.handle, replica, out);
             });
           },
-          nb::arg("replica"))
+          nb::arg("replica"),
+          "Pages of one replica that no request holds, cached ones included.")
       .def_prop_ro(
           "num_free_blocks",
           [](const Manager &own) {
@@ -408,8 +412,13 @@ void kv::python::bindManagers(nb::module_ &module) {
             return names;
           },
           "Replica by replica, shard by shard.")
-      .def_prop_ro("metrics", [](const Manager &own) {
-        return get<KvMetrics>(
-            [&](auto *out) { return kvManagerGetMetrics(own.handle, out); });
-      });
+      .def_prop_ro(
+          "metrics",
+          [](const Manager &own) {
+            return get<KvMetrics>([&](auto *out) {
+              return kvManagerGetMetrics(own.handle, out);
+            });
+          },
+          "What was counted since the manager was made, or since "
+          "reset_metrics().");
 }

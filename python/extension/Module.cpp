@@ -20,4 +20,11 @@ NB_MODULE(_kvmlir, module) {
   bindManagers(module);
   bindSessions(module);
   bindServing(module);
+  module.def(
+      "type_modified",
+      [](nb::handle type) {
+        PyType_Modified(reinterpret_cast<PyTypeObject *>(type.ptr()));
+      },
+      nb::arg("type"), nb::sig("def type_modified(type: type) -> None"),
+      "Python forgets what it knows of a type's attributes.");
 }

@@ -29,7 +29,11 @@ Table &table() {
 
 uint64_t integerOf(nb::handle id) {
   uint64_t number = 0;
-  if (!nb::isinstance<nb::int_>(id) || !nb::try_cast(id, number) ||
+  // An int, or what stands for one: an integer of numpy.
+  nb::object index = nb::steal(PyNumber_Index(id.ptr()));
+  if (!index.is_valid())
+    PyErr_Clear();
+  if (!index.is_valid() || !nb::try_cast(index, number) ||
       number >= FirstNamedId)
     raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
           std::string("request_id is ") + nb::repr(id).c_str() +

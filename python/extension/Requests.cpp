@@ -123,17 +123,29 @@ void kv::python::bindRequests(nb::module_ &module) {
           "active_length",
           [](const Context &own) { return kvRequestActive(own.request); },
           "Tokens that the next step computes.")
+      .def_prop_ro(
+          "vouched_length",
+          [](const Context &own) { return kvRequestVouched(own.request); },
+          "Tokens before the first draft.")
       .def("update", &update, nb::arg("new_token"),
            "The active tokens have been computed, and gave this one.")
       .def(
           "append",
-          [](Context &own, nb::handle tokens) {
+          [](Context &own, nb::handle tokens, std::optional<int64_t> drafts) {
             Tokens read(tokens);
-            check(kvRequestAppend(own.request, read.data(), read.size()));
+            check(drafts
+                      ? kvRequestAppendDrafts(own.request, read.data(),
+                                              read.size(), *drafts)
+                      : kvRequestAppend(own.request, read.data(), read.size()));
           },
-          nb::arg("tokens"),
-          nb::sig("def append(self, tokens: typing.Any) -> None"),
-          "Adds tokens that are still to be computed.")
+          nb::arg("tokens"), nb::arg("drafts") = nb::none(),
+          nb::sig("def append(self, tokens: typing.Any, drafts: int | None = "
+                  "None) -> None"),
+          "Adds tokens that are still to be computed.\n\nThe last `drafts` of "
+          "them are drafts: alloc() takes over no cached page for a draft, nor "
+          "for\nwhat follows it. By default all tokens of a prompt are vouched "
+          "for; of a request that has\nbeen computed once only the first "
+          "active token is, which the model has chosen.")
       .def(
           "advance", [](Context &own) { check(kvRequestAdvance(own.request)); },
           "The active tokens have been computed.")

@@ -8,7 +8,7 @@ docs/python.md has the rest; docs/managers.md says what every name of a manager 
 
 from importlib.metadata import PackageNotFoundError, version
 
-from . import errors
+from . import _signatures, errors
 from ._kvmlir import Buffer, Invocation, update_batch
 from .continuous_batching_cache import (ContinuousBatchingKVCache,
                                         ContinuousBatchingKVCacheCollection,
@@ -33,6 +33,8 @@ try:
     __version__ = version("kvmlir")
 except PackageNotFoundError:  # in a build folder
     __version__ = "0"
+
+_signatures.install()
 
 from_dlpack = Buffer.from_dlpack
 TextContext = TextGenerationContext

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Optional, Union
 
+import numpy
+
 from . import _kvmlir
 from ._kvmlir import (Allocation, AllocationPlan, KVCacheMetrics, RaggedKVCacheInputs,
                       TextGenerationContext)
@@ -20,12 +22,21 @@ REASONS = ("hit", "never_seen", "evicted", "other_scope", "group_lacks_it", "alw
 
 def _page_size(params: AnyParams, page_size: Optional[int]) -> int:
     """The call's page size, unless it is the default and the parameters have another one."""
+    if page_size is not None and page_size < 1:
+        raise ValueError(f"page_size is {page_size}, allowed: 1 or more")
     if page_size in (None, 128, params.page_size):
         return params.page_size
     if params.page_size != 128:
         raise ValueError(f"page_size is {page_size}, the parameters say {params.page_size}, "
                          "allowed: the same, or the default in one of them")
     return page_size
+
+
+def _layers(num_layers: Optional[int]) -> int:
+    """As the runtime takes it: 0 is the cache's."""
+    if num_layers is not None and num_layers < 1:
+        raise ValueError(f"num_layers is {num_layers}, allowed: None, or 1 or more")
+    return num_layers or 0
 
 
 def _check_session(session: Any) -> None:
@@ -68,7 +79,7 @@ class KVCacheManager(_kvmlir.Manager):
         places = [Device(name) for name in self.device_names]
         if devices is not None:
             places = [Device.of(one) for one in devices]
-        return read_symbols(self.symbolic_inputs(len(places), num_layers or 0), places)
+        return read_symbols(self._symbolic_inputs(len(places), _layers(num_layers)), places)
 
     def input_symbols(self, devices: Optional[Sequence[DeviceLike]] = None,
                       num_layers: Optional[int] = None) -> Sequence[PagedCacheInputSymbols]:
@@ -80,20 +91,21 @@ class KVCacheManager(_kvmlir.Manager):
         """Moves the latest inputs on to the next step of a multi-step loop, without waiting or
         copying. prev_model_inputs: the row offsets of the step that was executed, int32 [B + 1] on
         the host, or an object, mapping or tuple (tokens, row_offsets, ...) that has them."""
-        self.increment_offsets(row_offsets(prev_model_inputs))
+        self._increment_offsets(row_offsets(prev_model_inputs))
         return kv_cache_inputs
 
     def get_data_parallel_splits(self, context_batch: Sequence[TextGenerationContext]) -> Any:
         """int64 [replicas + 1], cumulative: the requests of replica r are batch[splits[r]] to
         batch[splits[r + 1] - 1]. The batch is ordered by replica."""
-        return self.splits(context_batch)
+        return self._splits(context_batch)
 
     def explain(self, data: TextGenerationContext) -> list[str]:
         """Of each page of the prompt, why it was not found: one of REASONS."""
-        return [REASONS[code] for code in self.explain_codes(data)]
+        return [REASONS[code] for code in self._explain_codes(data)]
 
     @property
     def devices(self) -> list[Device]:
+        """The devices of all replicas, replica by replica."""
         return [Device(name) for name in self.device_names]
 
 
@@ -208,18 +220,18 @@ class ContinuousBatchingKVCacheManager(KVCacheManager):
 
     def fetch(self, seq_ids: Sequence[Union[RequestID, TextGenerationContext]],  # type: ignore[override]
               num_steps: int = 1) -> Sequence[Any]:
-        """The inputs of a step. Of contexts: as get_runtime_inputs(). Of sequence ids, which are
-        those of contexts that alloc() has seen: for each device the tuple (blocks, cache_lengths,
-        lookup_table, is_cache_empty). Raises ValueError for an id that is not below
+        """The inputs of a step: for each device the tuple (blocks, cache_lengths, lookup_table,
+        is_cache_empty), the last a bool tensor without dimensions. seq_ids: contexts, or ids of
+        contexts that alloc() has seen. Raises ValueError for an id that is not below
         max_cache_batch_size, or that is not in the cache."""
         given = [one for one in seq_ids if isinstance(one, TextGenerationContext)]
         if len(given) == len(seq_ids):
-            return super().fetch(given, num_steps)
+            return [_FetchedInputs(one) for one in super().fetch(given, num_steps)]
         contexts = []
         for one in seq_ids:
             if isinstance(one, TextGenerationContext):
                 raise ValueError("seq_ids are ids and contexts, allowed: all of one kind")
-            if isinstance(one, int) and not 0 <= one < self._slots:
+            if not isinstance(one, str) and not 0 <= one < self._slots:
                 raise ValueError(f"sequence {one}, allowed: ids from 0 to {self._slots - 1}")
             if one not in self._contexts:
                 raise ValueError(f"sequence {one!r} is not in the cache: alloc() gives it its context")
@@ -257,9 +269,15 @@ class _FetchedInputs(tuple[Any, ...]):
 
     def __new__(cls, inputs: RaggedKVCacheInputs) -> "_FetchedInputs":
         made = super().__new__(cls, (inputs.blocks, inputs.cache_lengths, inputs.lookup_table,
-                                     inputs.is_cache_empty))
+                                     numpy.array(inputs.is_cache_empty)))
         made.inputs = inputs
         return made
+
+    def __getattr__(self, name: str) -> Any:
+        """The fields of the inputs, by their names."""
+        if name == "inputs":  # not made yet
+            raise AttributeError(name)
+        return getattr(self.inputs, name)
 
 
 def _continuous(params: KVCacheParams) -> KVCacheParams:

@@ -25,7 +25,7 @@ class KVConnectorType(str, enum.Enum):
 
     null = "null"
     host = "host"
-    local = "host"
+    local = "local"  # MAX's older name of host
     tiered = "tiered"
 
 
@@ -40,7 +40,7 @@ class CacheLayout(str, enum.Enum):
 # Values of KvStrategy in the C interface; all others are paged.
 _STRATEGIES = {KVCacheStrategy.CONTINUOUS: 1, KVCacheStrategy.RECURRENT: 2}
 _LAYOUTS = {"nhd": 0, "hnd": 1, "cpu": 2}
-_CONNECTORS = {None: 0, "null": 1, "host": 2, "tiered": 3}
+_CONNECTORS = {None: 0, "null": 1, "host": 2, "local": 2, "tiered": 3}
 _METHODS = {None: 0, "eagle": 1, "mtp": 2, "dflash": 3}
 
 
@@ -75,6 +75,7 @@ class PagedCacheInputSymbols:
                                 self.max_lengths, self.kv_scales) if one is not None)
 
     def flatten(self) -> list[TensorType]:
+        """The types in the order of the arguments."""
         return list(self)
 
 
@@ -98,6 +99,7 @@ class KVCacheInputs:
         return self.inputs[index]
 
     def flatten(self) -> list[TensorType]:
+        """The types of all arguments in one list."""
         return [one for inputs in self.inputs for one in inputs]
 
 
@@ -132,6 +134,7 @@ class KVCacheParamInterface:
 
     def spec(self, num_layers: Optional[int] = None, n_devices: Optional[int] = None,
              page_size: Optional[int] = None) -> _kvmlir.Spec:
+        """As the runtime takes it. Raises ValueError: what does not validate, by name."""
         raise NotImplementedError
 
     def _any_spec(self) -> _kvmlir.Spec:
@@ -226,6 +229,15 @@ class KVCacheParams(KVCacheParamInterface):
             "cache_strategy", self.cache_strategy, list(KVCacheStrategy)))
         if self.page_size is None:
             self.page_size = 128
+        for field in ("num_layers", "page_size", "host_kvcache_swap_space_gb"):
+            if (given := getattr(self, field)) is not None and given == 0:
+                raise ValueError(f"{field} is 0, allowed: None, or more than 0")
+        if self.data_parallel_degree == 0:
+            raise ValueError("data_parallel_degree is 0, allowed: 1 or more")
+        if self.kvcache_quant_config is not None:
+            granularity = self.kvcache_quant_config.quantization_granularity
+            if granularity < 1:
+                raise ValueError(f"quantization_granularity is {granularity}, allowed: 1 or more")
         if not self.n_devices:
             self.n_devices = len(self.devices) if self.devices else 1
         elif self.devices and len(self.devices) != self.n_devices:
@@ -255,6 +267,7 @@ class KVCacheParams(KVCacheParamInterface):
 
     @property
     def dtype_shorthand(self) -> str:
+        """The element type's short name."""
         return {"float32": "f32", "bfloat16": "bf16", "float8_e4m3fn": "f8_e4m3fn"}.get(
             DType.of(self.dtype).name, DType.of(self.dtype).value)
 
@@ -274,6 +287,9 @@ class KVCacheParams(KVCacheParamInterface):
 
     def collection(self, num_layers: Optional[int] = None, n_devices: Optional[int] = None,
                    page_size: Optional[int] = None) -> dict[str, Any]:
+        """The fields of this cache in a spec of the runtime."""
+        if num_layers is not None and num_layers < 1:
+            raise ValueError(f"num_layers is {num_layers}, allowed: None, or 1 or more")
         layers = self.num_layers or num_layers
         if self.num_layers and num_layers and self.num_layers != num_layers:
             raise ValueError(f"num_layers is {num_layers}, the parameters say {self.num_layers}, "
@@ -313,8 +329,7 @@ class MultiKVCacheParams(KVCacheParamInterface):
     num_draft_tokens: int = 0
 
     def __post_init__(self) -> None:
-        if not self.params:
-            raise ValueError("no params are given, allowed: one or more KVCacheParams")
+        object.__setattr__(self, "params", _flatten(self.params))
         first = self.params[0]
         for field in KVCacheParams.SHARED:
             wanted = getattr(self, field, getattr(first, field))
@@ -324,17 +339,17 @@ class MultiKVCacheParams(KVCacheParamInterface):
                                      f"{wanted!r} in another, allowed: the same in all")
 
     @classmethod
-    def from_params(cls, *params: KVCacheParams) -> "MultiKVCacheParams":
-        """From one or more caches, which must agree in what they share. Raises ValueError."""
-        if not params:
-            raise ValueError("no params are given, allowed: one or more KVCacheParams")
-        names = [one.name for one in params]
-        if len(params) > 1 and len(set(names)) < len(names):
+    def from_params(cls, *params: "AnyParams") -> "MultiKVCacheParams":
+        """From one or more caches, which must agree in what they share; of several caches in one
+        argument, each. Raises ValueError."""
+        flat = _flatten(params)
+        names = [one.name for one in flat]
+        if len(flat) > 1 and len(set(names)) < len(names):
             # The runtime tells caches by their names.
-            params = tuple(dataclasses.replace(one, name=f"{one.name}{i}")
-                           for i, one in enumerate(params))
-        first = params[0]
-        return cls(params=list(params), page_size=first.page_size,
+            flat = [dataclasses.replace(one, name=f"{one.name}{i}")
+                    for i, one in enumerate(flat)]
+        first = flat[0]
+        return cls(params=flat, page_size=first.page_size,
                    data_parallel_degree=first.data_parallel_degree, n_devices=first.n_devices,
                    kv_connector=first.kv_connector,
                    host_kvcache_swap_space_gb=first.host_kvcache_swap_space_gb,
@@ -343,14 +358,17 @@ class MultiKVCacheParams(KVCacheParamInterface):
 
     @property
     def enable_prefix_caching(self) -> bool:
+        """Whether prefixes are found, which is the same of all caches."""
         return self.params[0].enable_prefix_caching
 
     @property
     def cache_strategy(self) -> KVCacheStrategy:
+        """The first cache's."""
         return self.params[0].cache_strategy
 
     @property
     def devices(self) -> Optional[Sequence[DeviceLike]]:
+        """The first cache's."""
         return self.params[0].devices
 
     def spec(self, num_layers: Optional[int] = None, n_devices: Optional[int] = None,
@@ -360,6 +378,22 @@ class MultiKVCacheParams(KVCacheParamInterface):
 
 
 AnyParams = Union[KVCacheParams, MultiKVCacheParams]
+
+
+def _flatten(params: Sequence[AnyParams]) -> list[KVCacheParams]:
+    """One list of caches from parameters of one and of several. Raises ValueError."""
+    flat: list[KVCacheParams] = []
+    for one in params:
+        if isinstance(one, MultiKVCacheParams):
+            flat += one.params
+        elif isinstance(one, KVCacheParams):
+            flat.append(one)
+        else:
+            raise ValueError(f"one of the params is a {type(one).__name__}, allowed: KVCacheParams "
+                             "and MultiKVCacheParams")
+    if not flat:
+        raise ValueError("no params are given, allowed: one or more KVCacheParams")
+    return flat
 
 
 def _spec(caches: Sequence[KVCacheParams], shared: AnyParams, num_layers: Optional[int],

@@ -76,6 +76,9 @@ class Server:
 
     def __init__(self, model: Model, manager: Optional[KVCacheManager] = None, *,
                  max_batch: int = 16, max_batch_tokens: int = 512):
+        for name, given in (("max_batch", max_batch), ("max_batch_tokens", max_batch_tokens)):
+            if given == 0:  # the runtime's default
+                raise ValueError(f"{name} is 0, allowed: 1 or more")
         if manager is None:
             manager = _default_manager(model, max_batch, max_batch_tokens)
         self.model, self.manager = model, manager

@@ -91,6 +91,7 @@ class Manifest:
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> "Manifest":
+        """From the text of a manifest."""
         entries = {name: Entry(name, [Argument.read(one) for one in inputs],
                                [Argument.read(one) for one in outputs])
                    for name, (inputs, outputs) in given["entries"].items()}
@@ -207,12 +208,15 @@ class InferenceSession(_kvmlir.Session):
         names = device_names(devices)
         if len(names) > 1:
             raise ValueError(f"devices are {', '.join(names)}, allowed: one, which models run on")
+        if num_threads == 0:  # the runtime's default
+            raise ValueError("num_threads is 0, allowed: None, or 1 or more")
         super().__init__(names[0] if names else None, num_threads or 0, deterministic, map_weights,
                          arena_bytes, log)
         self._device = Device(names[0] if names else "cpu:0")
 
     @property
     def devices(self) -> list[Device]:
+        """The one device that models run on."""
         return [self._device]
 
     def load(self, artifact: PathLike, weights: Optional[PathLike] = None) -> Model:

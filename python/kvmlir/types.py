@@ -61,6 +61,7 @@ class Device:
 
     @classmethod
     def of(cls, given: "DeviceLike") -> "Device":
+        """From a Device or a name. Raises ValueError."""
         if isinstance(given, cls):
             return given
         if isinstance(given, str):
@@ -70,14 +71,17 @@ class Device:
 
     @classmethod
     def CPU(cls, id: int = 0) -> "Device":
+        """A part of the host: each number is a device of its own."""
         return cls(f"cpu:{id}")
 
     @classmethod
     def GPU(cls, id: int = 0) -> "Device":
+        """The GPU of this number."""
         return cls(f"cuda:{id}")
 
     @classmethod
     def virtual(cls, target: str) -> "Device":
+        """A device without memory, to compile for TARGET."""
         return cls(f"virtual:{target}")
 
     @property
@@ -87,10 +91,12 @@ class Device:
 
     @property
     def is_virtual(self) -> bool:
+        """Whether it has no memory."""
         return self.kind == "virtual"
 
     @property
     def id(self) -> int:
+        """The number in the name; 0 where there is none."""
         last = self.name.split(":")[-1]
         return int(last) if last.isdigit() else 0
 
@@ -135,6 +141,7 @@ class TensorType:
 
     @property
     def rank(self) -> int:
+        """Number of dimensions."""
         return len(self.shape)
 
 
@@ -156,5 +163,6 @@ class Argument:
 
     @classmethod
     def read(cls, given: tuple[Any, ...]) -> "Argument":
+        """From the tuple that the extension makes."""
         name, kind, code, on_host, shape, collection, layout = given
         return cls(name, kind, DTYPES[code], on_host, shape, collection, layout)

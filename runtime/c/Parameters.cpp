@@ -96,7 +96,7 @@ int32_t kvBytesPerBlock(const KvCacheSpec *spec, int64_t *bytes) {
 
 int32_t kvBytesPerRecord(const KvCacheSpec *spec, int64_t *bytes) {
   return withSpec("kvBytesPerRecord", spec, bytes, [](const auto &p) {
-    return PoolLayout::of(p).recordBytes() * p.tensorParallelDegree();
+    return PoolLayout::of(p).recordBytes();
   });
 }
 

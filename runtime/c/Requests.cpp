@@ -41,6 +41,10 @@ int64_t kvRequestActive(const KvRequest *request) {
   return figure("kvRequestActive", "request", request,
                 [](const KvRequest &own) { return own.context.active(); });
 }
+int64_t kvRequestVouched(const KvRequest *request) {
+  return figure("kvRequestVouched", "request", request,
+                [](const KvRequest &own) { return own.context.vouched(); });
+}
 
 int32_t kvRequestSetScope(KvRequest *request, const char *model,
                           const char *adapter, const char *salt) {
@@ -132,17 +136,31 @@ int32_t kvRequestLimitActive(KvRequest *request, int64_t count) {
   });
 }
 
-int32_t kvRequestAppend(KvRequest *request, const int32_t *tokens,
-                        int64_t count) {
+static int32_t append(const char *function, KvRequest *request,
+                      const int32_t *tokens, int64_t count,
+                      std::optional<int64_t> drafts) {
   return guarded([&] {
-    KV_REQUIRE("kvRequestAppend", request);
+    KV_REQUIRE(function, request);
     if (count < 0 || (count > 0 && !tokens))
-      return invalid("kvRequestAppend: ", count, " tokens",
+      return invalid(function, ": ", count, " tokens",
                      count < 0 ? ", allowed: 0 or more" : " at null");
+    if (drafts && (*drafts < 0 || *drafts > count))
+      return invalid("request ", request->context.id(), ": ", *drafts, " of ",
+                     count, " new tokens are drafts, allowed: 0 to ", count);
     request->tokens.insert(request->tokens.end(), tokens, tokens + count);
-    request->context.extend(request->tokens);
+    request->context.extend(request->tokens, drafts);
     return int32_t(KV_STATUS_OK);
   });
+}
+
+int32_t kvRequestAppend(KvRequest *request, const int32_t *tokens,
+                        int64_t count) {
+  return append("kvRequestAppend", request, tokens, count, std::nullopt);
+}
+
+int32_t kvRequestAppendDrafts(KvRequest *request, const int32_t *tokens,
+                              int64_t count, int64_t drafts) {
+  return append("kvRequestAppendDrafts", request, tokens, count, drafts);
 }
 
 int32_t kvRequestAdvance(KvRequest *request) {

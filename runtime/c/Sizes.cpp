@@ -102,6 +102,10 @@ int32_t kvPagedHostPages(const KvCacheSpec *spec, int64_t maxBatchSize,
                            "kvPagedHostPages: ", pages, " pages and ",
                            mostBytes,
                            " bytes, allowed: 0 or more, of paged caches");
+        if (maxBatchSize < params.dataParallelDegree())
+          return makeError(KV_STATUS_INVALID_ARGUMENT, "max_batch_size is ",
+                           maxBatchSize, ", allowed: at least one for each of ",
+                           params.dataParallelDegree(), " replicas");
         return PagedSizes(params, maxBatchSize / params.dataParallelDegree(), 0)
             .hostPages(pages, mostBytes);
       });

@@ -85,6 +85,7 @@ int32_t CacheEngineImpl::commitNew(SequenceState &state, const Prompt &prompt,
   int32_t first = page;
   for (; page < end; ++page) {
     PageId own = state.rows[page];
+    // What stops here commitPage() does as well, page by page.
     if (pages.content(own) != PagePool::NoContent ||
         nodes.findOrInsert(state.tags[page], tip, PrefixIndex::NoImages,
                            pageTokens(prompt, page),

@@ -256,49 +256,60 @@ void CacheMemory::copyToken(int32_t collection, TokenPlace source,
         copyTokenOf(*shard.backend, view, layouts[collection], source, target);
 }
 
-int64_t CacheMemory::recordBytes() const {
-  return layout.recordBytes() * numShards();
-}
-
-/// Calls fn(address on the device, bytes) for each piece of a record that the
-/// shard has, in the record's order.
+/// Calls fn(address on the device, bytes, their place in the record, whether
+/// they are another shard's as well) for each piece of a record that the shard
+/// has.
 template <class Fn>
-void CacheMemory::forEachPiece(const Shard &shard, const Record &record,
+void CacheMemory::forEachPiece(size_t index, const Record &record,
                                Fn &&fn) const {
+  const Shard &shard = shards[index];
   if (record.state == NullState) {
-    for (size_t group = 0; group < layout.groups.size(); ++group)
-      for (int32_t slab : layout.groups[group].slabs)
-        fn(shard.slabs[slab].as<char>() +
-               record.pages[group] * layout.slabs[slab],
-           layout.slabs[slab]);
+    // Replicated rows lie among the first shard's.
+    int64_t first = 0, own = 0;
+    if (index > 0)
+      own = layout.shardBytes(true) +
+            static_cast<int64_t>(index - 1) * layout.shardBytes(false);
+    for (size_t group = 0; group < layout.groups.size(); ++group) {
+      const PoolLayout::Group &of = layout.groups[group];
+      for (size_t i = 0; i < of.slabs.size(); ++i) {
+        int64_t bytes = layout.slabs[of.slabs[i]];
+        bool isCopy = index > 0 && of.isReplicated[i];
+        fn(shard.slabs[of.slabs[i]].as<char>() + record.pages[group] * bytes,
+           bytes, isCopy ? first : own, isCopy);
+        first += bytes;
+        if (!isCopy)
+          own += bytes;
+      }
+    }
     return;
   }
-  int64_t most = layout.recordBytes(), begin = record.part * most,
-          end = begin + most, at = 0;
+  int64_t begin = record.part * recordBytes(), end = begin + recordBytes();
+  int64_t at = static_cast<int64_t>(layout.bytesPerState()) *
+               static_cast<int64_t>(index);
   for (size_t slab = 0; slab < layout.stateSlabs.size(); ++slab) {
     int64_t bytes = layout.stateSlabs[slab];
     int64_t from = std::max(begin, at), to = std::min(end, at + bytes);
     if (from < to)
       fn(shard.stateSlabs[slab].as<char>() + record.state * bytes + from - at,
-         to - from);
+         to - from, from - begin, false);
     at += bytes;
   }
 }
 
 void CacheMemory::copyRecords(std::span<const Record> records, bool toDevices) {
-  size_t ofShard = static_cast<size_t>(recordBytes()) / shards.size();
   for (size_t index = 0; index < shards.size(); ++index) {
     Shard &shard = shards[index];
     copies.clear();
-    for (const Record &record : records) {
-      std::byte *at = record.data + index * ofShard;
-      forEachPiece(shard, record, [&](char *row, int64_t count) {
-        auto bytes = static_cast<size_t>(count);
-        copies.push_back(toDevices ? MemoryCopy{row, at, bytes}
-                                   : MemoryCopy{at, row, bytes});
-        at += bytes;
-      });
-    }
+    for (const Record &record : records)
+      forEachPiece(index, record,
+                   [&](char *row, int64_t count, int64_t place, bool isCopy) {
+                     auto bytes = static_cast<size_t>(count);
+                     std::byte *at = record.data + place;
+                     if (toDevices)
+                       copies.push_back(MemoryCopy{row, at, bytes});
+                     else if (!isCopy)
+                       copies.push_back(MemoryCopy{at, row, bytes});
+                   });
     shard.copied = shard.backend->copyAside(copies, /*after=*/true);
   }
   if (toDevices)

@@ -55,7 +55,10 @@ Manager::refusal(const TextGenerationContext &context, int32_t steps) const {
 
 Expected<AllocationPlan> Manager::probe(const TextGenerationContext &context,
                                         int32_t steps) const {
-  if (std::optional<AllocationError> refused = refusal(context, steps))
+  std::optional<AllocationError> refused =
+      contains(context.id()) ? refusal(context, steps)
+                             : checkDemand(context, steps, /*held=*/0);
+  if (refused)
     return std::unexpected(std::move(refused->error));
   return AllocationPlan{.fits = true};
 }

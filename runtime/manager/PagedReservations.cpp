@@ -69,17 +69,19 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
                            int32_t steps) const {
   const Place *place = requests.find(context.id());
   if (std::optional<AllocationError> refused =
-          checkDemand(context, steps, held(place)))
+          checkDemand(context, steps, place ? held(place) : 0))
     return std::unexpected(std::move(refused->error));
   if (std::optional<AllocationError> refused = checkChunk(context))
     return std::unexpected(std::move(refused->error));
   if (std::optional<AllocationError> refused =
           checkSteps(sizes, context, steps))
     return std::unexpected(std::move(refused->error));
-  const Sequence &own = sequence(*place);
   Expected<CacheEngine::Plan> plan =
-      own ? planWithLoads(index(*place), engine(*place), own, context, steps)
-          : planFresh(place->replica, context, steps, /*loads=*/true);
+      place && sequence(*place)
+          ? planWithLoads(index(*place), engine(*place), sequence(*place),
+                          context, steps)
+          : planFresh(place ? place->replica : getOrRecommendReplica(context),
+                      context, steps, /*loads=*/true);
   if (!plan)
     return std::unexpected(plan.error());
   // On a synchronous device alloc() completes the open steps itself, so pages

@@ -148,9 +148,10 @@ int64_t PagedKVCacheManager::maxSupportedSequenceLength(
     const MultiKVCacheParams &params, int64_t availableCacheMemory,
     const StepLimits &limits) {
   int64_t bytes = availableCacheMemory / params.dataParallelDegree();
-  return lastThat(1, longestSequence(params), [&](int64_t tokens) {
+  int64_t most = lastThat(1, longestSequence(params), [&](int64_t tokens) {
     PagedSizes sizes(params, 1, tokens, limits);
     int64_t pages = sizes.blocksFor(tokens);
     return pages <= CacheEngine::MostPages && sizes.bytesFor(pages) <= bytes;
   });
+  return most - most % params.pageSize();
 }

@@ -13,6 +13,8 @@ using namespace kv;
 /// them.
 static std::string describeRecords(const MultiKVCacheParams &params) {
   std::string text = concat(params.tensorParallelDegree(), " shards");
+  if (params.tensorParallelDegree() > 1)
+    text += ", replicated rows once, states end to end";
   for (const KVCacheParams &one : params.params) {
     const CacheGeometry &of = one.geometry;
     text += concat("; ", one.name, " dtype ", int(of.dtype), " layers ",
@@ -205,7 +207,8 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
     PageTiers::Prefix prefix = {state.pagesEnd, engine.statePlaces(own).write};
     PageTiers::Progress progress =
         tiers->load(index(place), context.prompt(), own, prefix, state.nextLoad,
-                    state.endLoad, state.askedLoad, memories[place.replica]);
+                    state.endLoad, state.askedLoad, memories[place.replica],
+                    options.tiers.asynchronous);
     state.nextLoad += progress.loaded;
     // Pages without the state behind them are of no use.
     bool counts = prefix.state == NullState || state.nextLoad == state.endLoad;
@@ -219,8 +222,9 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
       counters.loadedPages += pages - state.doneLoad;
       state.doneLoad = state.hitEnd = pages;
     }
-    if (progress.loaded > 0)
+    if (progress.loaded > 0 || state.turn != tiers->numTurns())
       state.loadDeadline = loadDeadline();
+    state.turn = tiers->numTurns();
     int64_t left = state.loadDeadline - nanosecondsNow();
     if (state.nextLoad == state.endLoad || !progress.isComing || left <= 0)
       break;
@@ -228,7 +232,7 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
       return false;
     (void)tiers->wait(std::chrono::nanoseconds(left));
   }
-  giveUpLoad(state, place.replica); // its pages are reserved
+  giveUpLoad(place); // its pages are reserved
   return true;
 }
 
@@ -243,9 +247,12 @@ void PagedKVCacheManager::beginLoad(Place place, int64_t loaded) {
                           /*isJunction=*/false);
 }
 
-void PagedKVCacheManager::giveUpLoad(LoadState &state, int32_t replica) {
-  if (state.endLoad > 0)
-    figuresOf(replica).abandonedPages += state.pagesEnd - state.doneLoad;
+void PagedKVCacheManager::giveUpLoad(Place place) {
+  LoadState &state = loads[index(place)];
+  if (state.endLoad > 0) {
+    figuresOf(place.replica).abandonedPages += state.pagesEnd - state.doneLoad;
+    tiers->endLoad(index(place));
+  }
   state.nextLoad = state.endLoad = 0;
   state.isAsking = false;
 }

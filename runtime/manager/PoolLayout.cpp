@@ -15,6 +15,7 @@ static int64_t windowOf(const CacheGeometry &geometry) {
 PoolLayout PoolLayout::of(const MultiKVCacheParams &params) {
   PoolLayout layout;
   layout.collections.resize(params.params.size());
+  layout.shards = params.tensorParallelDegree();
   std::vector<int64_t> windows;
   for (size_t i = 0; i < params.params.size(); ++i) {
     const CacheGeometry &geometry = params.params[i].geometry;
@@ -61,8 +62,12 @@ PoolLayout PoolLayout::of(const MultiKVCacheParams &params) {
         added.scales = takeSlab(geometry.scaleBytesPerPage());
       for (int32_t band = 0; band < bands; ++band)
         for (int32_t slab : {added.blocks, added.scales})
-          if (slab != NoSlab)
-            layout.groups[firstGroup + band].slabs.push_back(slab);
+          if (slab != NoSlab) {
+            Group &group = layout.groups[firstGroup + band];
+            group.slabs.push_back(slab);
+            group.isReplicated.push_back(
+                params.params[i].replicatesKVAcrossTP());
+          }
       auto table = std::find_if(
           layout.tables.begin() + firstTable, layout.tables.end(),
           [&](const Table &known) { return known.bands == bands; });
@@ -103,9 +108,14 @@ int32_t PoolLayout::mainGroup() const {
 }
 
 int64_t PoolLayout::recordBytes() const {
+  return shardBytes(true) + (shards - 1) * shardBytes(false);
+}
+
+int64_t PoolLayout::shardBytes(bool isFirst) const {
   int64_t bytes = 0;
   for (const Group &group : groups)
-    for (int32_t slab : group.slabs)
-      bytes += slabs[slab];
+    for (size_t i = 0; i < group.slabs.size(); ++i)
+      if (isFirst || !group.isReplicated[i])
+        bytes += slabs[group.slabs[i]];
   return bytes;
 }

@@ -2,13 +2,17 @@
 
 #include "RecordIndex.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <sys/stat.h>
 
 using namespace kv;
 
 namespace {
+
+constexpr char About[] = "about", Records[] = "records";
 
 MDB_val bytesOf(const void *data, size_t size) {
   return {size, const_cast<void *>(data)};
@@ -30,6 +34,28 @@ std::optional<IndexedRecord> toRecord(const MDB_val &value) {
 
 Expected<RecordIndex> RecordIndex::open(const std::string &path,
                                         int64_t records, SystemCalls &calls) {
+  struct stat status;
+  bool isThere = stat(path.c_str(), &status) == 0 && status.st_size > 0;
+  if (!isThere)
+    return openNew(path, records, {}, calls);
+  Expected<std::vector<IndexEntry>> entries =
+      readIndexInChild(path, {About, Records});
+  if (!entries)
+    return std::unexpected(entries.error());
+  // Beside the old file, which stays if the process ends here.
+  std::string fresh = path + ".new";
+  unlink(fresh.c_str());
+  Expected<RecordIndex> made = openNew(
+      fresh, std::max<int64_t>(records, std::ssize(*entries)), *entries, calls);
+  if (made && rename(fresh.c_str(), path.c_str()) != 0)
+    return failed(path.c_str(), errno);
+  return made;
+}
+
+Expected<RecordIndex> RecordIndex::openNew(const std::string &path,
+                                           int64_t records,
+                                           std::span<const IndexEntry> entries,
+                                           SystemCalls &calls) {
   MDB_env *environment = nullptr;
   if (int result = mdb_env_create(&environment))
     return failed("mdb_env_create", result);
@@ -37,9 +63,6 @@ Expected<RecordIndex> RecordIndex::open(const std::string &path,
   // An entry takes 64 bytes, in pages that are half full at worst, and a
   // transaction copies the pages that it changes. The file grows as it is used.
   size_t most = (size_t(16) << 20) + 512 * static_cast<size_t>(records);
-  // There may have been more records, which are to be forgotten.
-  if (struct stat status; stat(path.c_str(), &status) == 0)
-    most += 2 * static_cast<size_t>(status.st_size);
   mdb_env_set_maxdbs(environment, 2);
   mdb_env_set_mapsize(environment, most);
   // The store locks its directory, and changes come one after the other. A
@@ -53,9 +76,20 @@ Expected<RecordIndex> RecordIndex::open(const std::string &path,
     result = mdb_txn_begin(environment, nullptr, 0, &transaction);
   if (result)
     return failed(path.c_str(), result);
-  result = mdb_dbi_open(transaction, "about", MDB_CREATE, &index.about);
+  result = mdb_dbi_open(transaction, About, MDB_CREATE, &index.about);
   if (!result)
-    result = mdb_dbi_open(transaction, "records", MDB_CREATE, &index.records);
+    result = mdb_dbi_open(transaction, Records, MDB_CREATE, &index.records);
+  for (const IndexEntry &entry : entries) {
+    // Of a damaged file: what has no key is not found.
+    if (entry.key.empty() || entry.key.size() > sizeof(PrefixName))
+      continue;
+    MDB_val key = bytesOf(entry.key.data(), entry.key.size());
+    MDB_val value = bytesOf(entry.value.data(), entry.value.size());
+    if (!result)
+      result = mdb_put(transaction,
+                       entry.database == 0 ? index.about : index.records, &key,
+                       &value, 0);
+  }
   if (result)
     mdb_txn_abort(transaction);
   else

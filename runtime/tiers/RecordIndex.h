@@ -10,12 +10,14 @@
 #ifndef KV_RUNTIME_TIERS_RECORDINDEX_H
 #define KV_RUNTIME_TIERS_RECORDINDEX_H
 
+#include "IndexCopy.h"
 #include "SystemCalls.h"
 
 #include "kv/Runtime/Tiers/PageConnector.h"
 
 #include <functional>
 #include <optional>
+#include <span>
 
 namespace kv {
 
@@ -29,8 +31,9 @@ struct IndexedRecord {
 
 class RecordIndex {
 public:
-  /// Opens or makes the database `path` of at most `records` records. Error:
-  /// LMDB's.
+  /// Opens or makes the database `path` of at most `records` records. What is
+  /// there is read by a child process and copied: a damaged file is an error
+  /// (IndexCopy.h). Errors: LMDB's.
   static Expected<RecordIndex> open(const std::string &path, int64_t records,
                                     SystemCalls &calls);
   RecordIndex(RecordIndex &&other) noexcept
@@ -61,6 +64,9 @@ public:
   Expected<uint64_t> generation() const;
 
 private:
+  static Expected<RecordIndex> openNew(const std::string &path, int64_t records,
+                                       std::span<const IndexEntry> entries,
+                                       SystemCalls &calls);
   RecordIndex(MDB_env *environment, SystemCalls &calls)
       : environment(environment), calls(&calls) {}
   /// What LMDB says that there is must be there: it maps the file.

@@ -31,7 +31,7 @@ RecordConversion::RecordConversion(const MultiKVCacheParams &from,
     : pageFrom(from.pageSize()), pageTo(to.pageSize()) {
   PoolLayout source = PoolLayout::of(from), target = PoolLayout::of(to);
   int64_t shards = from.tensorParallelDegree();
-  bytesFrom = source.recordBytes() * shards;
+  bytesFrom = source.recordBytes();
   same = pageFrom == pageTo;
   for (size_t i = 0; i < from.params.size(); ++i)
     same &= from.params[i].geometry.layout == to.params[i].geometry.layout;
@@ -40,7 +40,10 @@ RecordConversion::RecordConversion(const MultiKVCacheParams &from,
   size_t atFrom = 0, atTo = 0;
   for (int64_t shard = 0; shard < shards; ++shard)
     for (int32_t group = 0; group < source.numGroups(); ++group)
-      for (int32_t slab : source.groups[group].slabs) {
+      for (size_t row = 0; row < source.groups[group].slabs.size(); ++row) {
+        if (shard > 0 && source.groups[group].isReplicated[row])
+          continue; // the first shard's
+        int32_t slab = source.groups[group].slabs[row];
         for (size_t i = 0; i < from.params.size(); ++i) {
           const PoolLayout::Collection &of = source.collections[i];
           if (of.states != PoolLayout::NoSlab)

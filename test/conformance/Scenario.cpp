@@ -109,6 +109,7 @@ void checkStep(const json &step) {
                    "dim",
                    "do",
                    "draft_tokens",
+                   "drafts",
                    "dtype",
                    "duration",
                    "error",
@@ -177,11 +178,13 @@ void checkStep(const json &step) {
                    "used",
                    "used_pct",
                    "v_dim",
+                   "vouched",
                    "why",
                    "would_cache",
                    "would_take"});
-  for (const char *name : {"active", "contains", "held", "length", "pages",
-                           "processed", "recommended", "replica_is", "why"})
+  for (const char *name :
+       {"active", "contains", "held", "length", "pages", "processed",
+        "recommended", "replica_is", "vouched", "why"})
     if (step.contains(name) && !step.contains("id"))
       bad(std::string("\"") + name + "\" needs an \"id\"");
   if (step.contains("splits") && step.value("do", "") != "splits")
@@ -428,6 +431,9 @@ int32_t Scenario::perform(const std::string &what, const json &step) {
     std::vector<int32_t> tokens = readTokens(step.at("tokens"));
     Request &own = request(step.at("id"));
     own.tokens.insert(own.tokens.end(), tokens.begin(), tokens.end());
+    if (step.contains("drafts"))
+      return CALL(kvRequestAppendDrafts)(own.handle.get(), tokens.data(),
+                                         tokens.size(), number(step, "drafts"));
     return CALL(kvRequestAppend)(own.handle.get(), tokens.data(),
                                  tokens.size());
   }
@@ -860,6 +866,8 @@ void Scenario::expect(const json &step) {
         [&] { return CALL(kvRequestProcessed)(requests.at(id).handle.get()); });
   check("active",
         [&] { return CALL(kvRequestActive)(requests.at(id).handle.get()); });
+  check("vouched",
+        [&] { return CALL(kvRequestVouched)(requests.at(id).handle.get()); });
   check("length",
         [&] { return CALL(kvRequestLength)(requests.at(id).handle.get()); });
   check("replica_is", [&] {

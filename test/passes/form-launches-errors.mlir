@@ -431,7 +431,7 @@ func.func @many_groups(%x: tensor<?x66xf32>) -> tensor<?x66xf32> attributes {kv.
 // -----
 
 func.func @route_on_buffers(%l: memref<4x8xf32>, %e: memref<4x2xi32>, %s: memref<4x2xf32>) {
-  // expected-error @+1 {{'kv.route' op has no kernel on a GPU: kv-cuda has kernels for}}
+  // expected-error @+1 {{'kv.route' op is on buffers: kv-form-launches takes tensors}}
   kv.route %l outs(%e, %s) : memref<4x8xf32> outs memref<4x2xi32>, memref<4x2xf32>
   return
 }
@@ -475,4 +475,13 @@ func.func @gathered_rows(%x: tensor<?xf32>) -> tensor<?xf32> {
   // expected-error @+1 {{gathers runs along dimension 0, of unknown size: kv-cuda takes dimensions of known size}}
   %y = kv.gather %x dim 0 shard 16 of 32 ranks 2 : tensor<?xf32> -> tensor<?xf32>
   return %y : tensor<?xf32>
+}
+
+// -----
+
+// What writes to buffers has no result to launch for.
+func.func @buffers(%x: memref<?x2x8xbf16>, %y: memref<?x3x8xbf16>) {
+  // expected-error @below {{is on buffers: kv-form-launches takes tensors}}
+  kv.gather %x dim 1 shard 2 of 3 ranks 4 copies 2 outs(%y) : memref<?x2x8xbf16> outs memref<?x3x8xbf16>
+  return
 }

@@ -176,8 +176,9 @@ def call(artifact, arrays):
                  ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, ptr, i64)(print_layer)]
     table = (ptr * len(FUNCTIONS))(*(ctypes.cast(f, ptr).value for f in functions))
     checks = [ctypes.CFUNCTYPE(None, ptr, ptr, ptr, ptr, ptr, i64, i64, i64, i64)(lambda *_: None),
-              ctypes.CFUNCTYPE(None, ptr, ptr, ptr, i64, i64)(lambda *_: None)]
-    for name, check in zip(("checkStep", "checkResult"), checks):
+              ctypes.CFUNCTYPE(None, ptr, ptr, ptr, i64, i64)(lambda *_: None),
+              ctypes.CFUNCTYPE(None, ptr, ptr, ptr, i64)(lambda *_: None)]
+    for name, check in zip(("checkStep", "checkResult", "checkIndices"), checks):
         table[FUNCTIONS.index(name)] = ctypes.cast(check, ptr).value
     context = Context(1, 0, ctypes.addressof(table), None, None)
     views = (View * len(arrays))(*map(view, arrays))

@@ -1,7 +1,7 @@
 """kv-opt on text that is not, or not quite, a module: an exit status of 0, or of 1 with a diagnostic.
 Never a crash, never a hang.
 
-The corpus is every module of test/. KV_BAD_INPUT is how many texts are tried (300 unless given;
+The corpus is every module of test/, and models of several kinds. KV_BAD_INPUT is how many texts are tried (300 unless given;
 scripts/fuzz-text.sh tries more), KV_BAD_INPUT_SEED where they start."""
 
 import os
@@ -10,7 +10,10 @@ import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
+import conftest  # noqa: F401  where kv_import lies
 import pytest
+from kv_import import synthetic
+from kv_import.module_writer import ModuleWriter
 
 from tools import ROOT, find
 
@@ -19,6 +22,8 @@ COUNT = int(os.environ.get("KV_BAD_INPUT", 300))
 SEED = int(os.environ.get("KV_BAD_INPUT_SEED", 0))
 CORPUS = [part for path in sorted((ROOT / "test").rglob("*.mlir"))
           for part in path.read_text().split("// -----") if "func" in part or "!kv" in part]
+MODELS = [ModuleWriter(synthetic.make_config(kind, layers=2), "f32", 16).text()
+          for kind in ("llama", "qwen3", "gemma3", "qwen3_moe", "deepseek_v2", "qwen3_next")]
 PIPELINES = ([], ["--kv-cpu=mcpu=x86-64-v3"], ["--kv-cuda"], ["--kv-reference"],
              ["--kv-expand-collections", "--kv-resolve-collections", "--canonicalize", "--cse",
               "--kv-lint-order"])
@@ -112,7 +117,7 @@ CHANGES = (whole, cut, bytes_changed, token_changed, token_changed, token_change
 def changed(seed):
     """A text and the passes that it is given to."""
     r = random.Random(seed)
-    text = r.choice(CORPUS)
+    text = r.choice(r.choice((CORPUS, CORPUS, CORPUS, MODELS)))
     data = r.choice(CHANGES)(r, text)
     if isinstance(data, str):
         data = data.encode()
@@ -147,6 +152,22 @@ def test_the_corpus_is_as_good(passes):
         done = subprocess.run([KV_OPT, "-", *passes, "-o", os.devnull], input=text.encode(),
                               capture_output=True, timeout=300)
         assert done.returncode in (0, 1), (text, done.stderr)
+
+
+def test_every_index_of_a_model():
+    """Constants that operations use as numbers of dimensions, layers and rows, one by one."""
+    text = MODELS[0]
+    def run(at, number, passes):
+        data = text[:at.start()] + number + text[at.end():]
+        done = subprocess.run([KV_OPT, "-", passes, "--mlir-disable-threading", "-o", os.devnull],
+                              input=data.encode(), capture_output=True, timeout=300)
+        good = done.returncode == 0 or done.returncode == 1 and b"error:" in done.stderr
+        return None if good else f"{number} at {at.start()}, {passes}: {done.returncode}"
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        tried = [pool.submit(run, at, number, passes)
+                 for at in re.finditer(r"(?<=arith.constant )\d+(?= : index)", text)
+                 for number, passes in (("-1", "--kv-cpu"), ("7", "--kv-cpu"), (str(2**63 - 1), "--kv-reference"))]
+        assert len(tried) >= 8 and not [one for one in (each.result() for each in tried) if one]
 
 
 def test_changed_texts():

@@ -28,11 +28,11 @@ def paged(**options):
      "'70000-reset_prefix_cache', allowed: 1 to 65535"),
     ({"metrics": "127.0.0.1:65536"},
      "metrics: the address is '127.0.0.1:65536', allowed: HOST:PORT, PORT from 0 to 65535"),
-    ({"events_replay": "ipc://r"}, "kvManagerCreate: eventsReplay is given, and no events"),
-    ({"events_topic": "t"}, "kvManagerCreate: eventsTopic is given, and no events"),
-    ({"events_as_maps": True}, "kvManagerCreate: eventsAsMaps is given, and no events"),
-    ({"events_tiers": True}, "kvManagerCreate: eventsTiers is given, and no events"),
-    ({"metrics_vllm": "m"}, "kvManagerCreate: metricsVllm is given, and no metrics")))
+    ({"events_replay": "ipc://r"}, "events_replay is given, and no events"),
+    ({"events_topic": "t"}, "events_topic is given, and no events"),
+    ({"events_as_maps": True}, "events_as_maps is given, and no events"),
+    ({"events_tiers": True}, "events_tiers is given, and no events"),
+    ({"metrics_vllm": "m"}, "metrics_vllm is given, and no metrics")))
 def test_managers(options, sentence):
     with pytest.raises(ValueError) as raised:
         paged(**options)

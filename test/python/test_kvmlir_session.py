@@ -107,6 +107,27 @@ def test_execute_by_names(model, answers):
     assert int(out["logits"].numpy().argmax()) == answers[0][0]
 
 
+def test_numbers_of_rows_are_checked(model):
+    """An entry that is called by hand reads nothing beside its tables."""
+    manager = pages(model)
+    request = kvmlir.TextContext([5, 6, 7])
+    manager.claim(request.request_id)
+    manager.alloc(request)
+    manager.get_runtime_inputs([request])
+
+    def step(tokens=(5, 6, 7), rows=(2,)):
+        return model.execute(tokens=np.array(tokens, np.int32), row_offsets=np.array([0, len(tokens)], np.int32),
+                             logit_rows=np.array(rows, np.int32), manager=manager)["logits"].numpy().copy()
+
+    good = step()
+    for bad in (-1, VOCABULARY, VOCABULARY + 1, 2**31 - 1, -2**31):
+        refuses(kvmlir.OutOfRangeError, f"tokens: element 2 is {bad}, allowed: 0 to {VOCABULARY - 1}", step, (5, 6, bad))
+    for bad in (-1, 3, 2**31 - 1, -2**31):
+        refuses(kvmlir.OutOfRangeError, f"logit_rows: element 1 is {bad}, allowed: 0 to 2", step, rows=(0, bad))
+    assert np.array_equal(step(), good) and step(rows=(2, 0, 1)).shape == (3, VOCABULARY)
+    manager.release(request.request_id)
+
+
 def test_what_an_artifact_says(folder, model):
     manifest = kvmlir.Manifest.read(folder / "model.so")
     assert manifest == model.manifest

@@ -131,7 +131,7 @@ def test_notes_of_a_peer(tmp_path, monkeypatch):
 
 
 def test_what_cannot_be(tmp_path):
-    with pytest.raises(ValueError, match="kv_connector is tiered, diskDirectory is not given, nor is blockStoreEndpoint"):
+    with pytest.raises(ValueError, match="kv_connector is tiered, disk_directory is not given, nor is block_store_endpoint"):
         manager(32, tmp_path / "disk", disk_directory=None)
     with pytest.raises(ValueError, match="host_kvcache_swap_space_gb"):
         manager(0.5)

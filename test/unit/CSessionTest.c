@@ -220,6 +220,24 @@ static void cachesAreShared(void) {
   EXPECT(memcmp(logits[0], logits[1], sizeof logits[0]) == 0);
 }
 
+// What numbers rows is looked at before a row is read.
+static void rowsAreChecked(void) {
+  Run run;
+  start(&run, 3);
+  OK(kvInvocationSetManager(run.forward, run.manager, 0));
+  makeInputs(&run);
+  bindStep(&run, 0, 3);
+  run.rows[0] = 3;
+  FAILS(kvInvocationExecute(run.forward), KV_STATUS_OUT_OF_RANGE,
+        "entry forward: logit_rows: element 0 is 3, allowed: 0 to 2");
+  run.rows[0] = -1;
+  FAILS(kvInvocationExecute(run.forward), KV_STATUS_OUT_OF_RANGE,
+        "entry forward: logit_rows: element 0 is -1, allowed: 0 to 2");
+  run.rows[0] = 2;
+  OK(kvInvocationExecute(run.forward));
+  end(&run);
+}
+
 static void outputsAreMade(void) {
   Run run;
   start(&run, 3);
@@ -501,6 +519,7 @@ int main(void) {
   manifests();
   managers();
   cachesAreShared();
+  rowsAreChecked();
   outputsAreMade();
   dlpackIn();
   refusesWeights();

@@ -147,15 +147,17 @@ std::string EngineHarness::reserve(int32_t slot, uint32_t word) {
   uint32_t size = options.pageSize;
   uint32_t kind = word % 8, more = word / 8 % 512, extra = word / 4096;
   int64_t processed = interpreter.sequence(slot).processedTokens();
-  return execute({.kind = Command::Reserve,
-                  .sequence = slot,
-                  .a = kind < 4   ? length
-                       : kind < 6 ? processed + more % (2 * size + 2)
-                                  : length + more % size,
-                  .b = extra % 4 == 0 ? 1 + more % (3 * size) : INT64_MAX,
-                  .c = extra % 5 == 0 ? more % size : 0,
-                  .d = extra % 16 != 1,
-                  .prompt = length});
+  return execute(
+      {.kind = Command::Reserve,
+       .sequence = slot,
+       .a = kind < 4   ? length
+            : kind < 6 ? processed + more % (2 * size + 2)
+                       : length + more % size,
+       .b = extra % 4 == 0 ? 1 + more % (3 * size) : INT64_MAX,
+       .c = extra % 5 == 0 ? more % size : 0,
+       .d = extra % 16 != 1,
+       // Without the last tokens, which then are drafts.
+       .prompt = kind == 7 ? std::max(processed, length - more % 40) : length});
 }
 
 /// Commits some of what has been computed.

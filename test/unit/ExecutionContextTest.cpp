@@ -42,6 +42,34 @@ TEST_F(Context, RowsOfDevices) {
                        "was called on a CPU: compile the model for a CPU");
 }
 
+TEST_F(Context, IndicesAreChecked) {
+  char name[] = "tokens";
+  auto check = [&](const KvTensorView &view, int64_t count) {
+    context->reset();
+    functions->checkIndices(abi, &view, name, count);
+    return message();
+  };
+  int32_t narrow[] = {0, 4, -1, 2, 5, 3};
+  EXPECT_EQ(check(makeView(narrow, DType::I32, {2}), 5), "");
+  EXPECT_EQ(check(makeView(narrow, DType::I32, {2}), 4),
+            "tokens: element 1 is 4, allowed: 0 to 3");
+  EXPECT_EQ(abi->status, KV_STATUS_OUT_OF_RANGE);
+  EXPECT_EQ(check(makeView(narrow, DType::I32, {2, 3}), 9),
+            "tokens: element 2 is -1, allowed: 0 to 8");
+  EXPECT_EQ(check(makeView(narrow, DType::I32, {1}), 0),
+            "tokens: element 0 is 0, allowed: none, there are no rows");
+  EXPECT_EQ(check(makeView(nullptr, DType::I32, {0}), 0), "");
+  // Every third element.
+  KvTensorView apart = makeView(narrow, DType::I32, {2});
+  apart.offset = 1;
+  apart.strides[0] = 3;
+  EXPECT_EQ(check(apart, 5), "tokens: element 1 is 5, allowed: 0 to 4");
+  EXPECT_EQ(check(apart, 6), "");
+  int64_t wide[] = {7, int64_t(1) << 32};
+  EXPECT_EQ(check(makeView(wide, DType::I64, {2}), 8),
+            "tokens: element 1 is 4294967296, allowed: 0 to 7");
+}
+
 TEST_F(Context, FirstErrorStays) {
   functions->recordError(abi, KV_STATUS_OUT_OF_RANGE,
                          const_cast<char *>("first"));

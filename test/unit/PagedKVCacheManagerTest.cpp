@@ -288,6 +288,16 @@ TEST(PagedKVCacheManager, FreeAndUsedAddUp) {
   EXPECT_EQ(manager->metrics().peakUsedPages, 2);
 }
 
+TEST(PagedKVCacheManager, AsManySnapshotsAsAllowed) {
+  for (auto [snapshots, isGood] :
+       {std::pair(1 << 20, true), {(1 << 20) + 1, false}, {-2, false}}) {
+    auto made = PagedKVCacheManager::create(
+        fakeParams(2),
+        {.maxSeqLen = 16, .numPages = 8, .snapshots = snapshots});
+    EXPECT_EQ(made.has_value(), isGood) << snapshots;
+  }
+}
+
 TEST(PagedKVCacheManager, Misuse) {
   PagedKVCacheManager::Options options;
   options.maxBatchSize = 2;
@@ -301,7 +311,7 @@ TEST(PagedKVCacheManager, Misuse) {
   const TextGenerationContext *batch[] = {&context};
   EXPECT_EQ(text(manager->release(1)), "request 1 is not claimed");
   EXPECT_EQ(text(manager->getReqBlocks(1)), "request 1 is not claimed");
-  EXPECT_EQ(text(manager->probe(context)), "request 1 is not claimed");
+  EXPECT_TRUE(manager->probe(context)->fits); // needs no claim
   EXPECT_EQ(text(manager->runtimeInputs(batch)), "request 1 is not claimed");
   EXPECT_EQ(text(manager->step(batch)), "request 1 is not claimed");
   EXPECT_EQ(manager->alloc(context).error().reason, Reason::Invalid);

@@ -89,6 +89,7 @@ TEST(PagedSizes, TheLongestSequenceIsOneThatTheManagerAccepts) {
   drafting.numDraftTokens = 4;
   // Three pages of 32 KiB and their tables, but room for eight drafts.
   int64_t bytes = 4 * drafting.bytesPerPage() + tables(1, 3);
+  // Tokens of whole pages, beside those of the drafts.
   EXPECT_EQ(Manager::maxSupportedSequenceLength(drafting, bytes), 3 * 4 - 8);
   EXPECT_EQ(Manager::maxSupportedSequenceLength(drafting, bytes - 1), 0);
 }
@@ -146,7 +147,9 @@ TEST(PagedSizes, SixtyFourBits) {
             (*pages + 1) * page + tables(batch, INT32_MAX / (1 << 15) + 1));
   EXPECT_GT(*Manager::estimatedMemorySize(large, batch, INT32_MAX, INT64_MAX),
             INT64_MAX - page);
-  EXPECT_EQ(Manager::maxSupportedSequenceLength(large, INT64_MAX), INT32_MAX);
+  // In whole pages of 2^15 tokens.
+  EXPECT_EQ(Manager::maxSupportedSequenceLength(large, INT64_MAX),
+            INT32_MAX - ((1 << 15) - 1));
   // As many as an engine can number.
   KVCacheParams tiny = params(1);
   tiny.geometry.heads = tiny.geometry.dim = 1;

@@ -14,6 +14,8 @@
 #include <sys/wait.h>
 
 #include <condition_variable>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <mutex>
 #include <random>
@@ -531,6 +533,48 @@ TEST(TieredConnector, ADiskGrowsAndShrinks) {
   EXPECT_EQ(countFound(30), 7);
   EXPECT_EQ(countFound(30), 20);
   EXPECT_EQ(countFound(1), 1);
+}
+
+/// LMDB believes its file. What a failing disk leaves of it is refused or read,
+/// and no process ends of it.
+TEST(TieredConnector, ADamagedIndexEndsNoProcess) {
+  TemporaryFolder folder;
+  TestTiers tiers(folder.path(), /*slots=*/4, /*diskSlots=*/300);
+  ASSERT_TRUE(tiers.open());
+  for (int32_t id = 0; id < 300; ++id)
+    tiers.storeAndWrite(id);
+  tiers.connector.reset();
+  std::string path = folder.path() + "/index.mdb";
+  std::filesystem::copy(path, folder.path() + "/good");
+  auto bytes = static_cast<int64_t>(std::filesystem::file_size(path));
+  int refused = 0, opened = 0;
+  for (uint32_t seed = 0; seed < 150; ++seed) {
+    std::mt19937 random(seed);
+    std::filesystem::copy(folder.path() + "/good", path,
+                          std::filesystem::copy_options::overwrite_existing);
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    for (uint32_t left = 1u << random() % 6; left > 0; --left) {
+      // Mostly what LMDB says of its pages.
+      int64_t page = random() % (bytes / 4096) * 4096;
+      file.seekp(page + random() % (left % 4 ? 64 : 4096));
+      file.put(static_cast<char>(random() % 2 ? random() : 255));
+    }
+    file.close();
+    if (Expected<void> made = tiers.open(); !made) {
+      ++refused;
+      EXPECT_TRUE(made.error().message.contains("delete this one"))
+          << made.error().message;
+      continue;
+    }
+    ++opened;
+    for (int32_t id = 0; id < 300; id += 37) {
+      EXPECT_NE(tiers.load(id), Found::Wrong) << seed;
+      tiers.storeAndWrite(id + 1000);
+    }
+    tiers.connector.reset();
+  }
+  EXPECT_GT(refused, 10);
+  EXPECT_GT(opened, 10);
 }
 
 TEST(TieredConnector, AnIndexOfManyRecordsShrinks) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 
 using namespace kv;
 using namespace kv::test;
@@ -30,6 +31,8 @@ void TieredHarness::Coverage::add(const Coverage &more) {
   resetWhileLoading += more.resetWhileLoading;
   windows += more.windows;
   asking += more.asking;
+  drafts += more.drafts;
+  accepted += more.accepted;
   stateHits += more.stateHits;
   stateLoads += more.stateLoads;
   stateForks += more.stateForks;
@@ -327,6 +330,11 @@ std::string TieredHarness::alloc(Request &request, uint32_t word) {
   if (after > before && request.weights != weights)
     return "a request of before a reset has got pages after it";
   rewrite(request, before);
+  if (request.drafts > 0 &&
+      after >= std::max(before + 1, request.context->length() - request.drafts))
+    return concat("request ", request.context->id(), " has processed ", after,
+                  " of ", request.context->length(), " tokens, the last ",
+                  request.drafts, " are drafts");
   request.isLoading = false;
   if (done) {
     coverage.hits += done->cachedTokens;
@@ -394,18 +402,52 @@ std::string TieredHarness::run(uint32_t word) {
     return wrong;
   for (const Request *row : rows) {
     auto &request = const_cast<Request &>(*row);
-    request.context->advance();
-    if (request.context->processed() == request.context->length() &&
-        request.context->length() < maxTokens) {
-      request.tokens.push_back(static_cast<int32_t>(request.tokens.back() + 1));
-      request.context->extend(request.tokens);
-    }
+    if (request.drafts == 0)
+      request.context->advance();
+    else if (std::string wrong = accept(request, word); !wrong.empty())
+      return wrong;
+    generate(request, word);
     request.steps = 0;
     request.isLoading = false;
     request.isOpen = true;
   }
   if (Expected<void> done = manager->step(batch); !done)
     return done.error().message;
+  return {};
+}
+
+/// The model's token, and sometimes drafts. All go on as the prompts do, so
+/// that others may have cached the same.
+void TieredHarness::generate(Request &request, uint32_t word) {
+  if (request.context->active() > 0 || request.context->length() == maxTokens)
+    return;
+  int64_t most = std::min(maxTokens - request.context->length(),
+                          request.context->activeLimit());
+  bool hasDrafts = !hasStates() && word % 4 == 1 && most > 1;
+  int64_t count = hasDrafts ? 2 + word / 4 % (most - 1) : 1;
+  for (int64_t i = 0; i < count; ++i)
+    request.tokens.push_back(static_cast<int32_t>(request.tokens.back() + 1));
+  request.drafts = count - 1;
+  coverage.drafts += request.drafts;
+  // The caller may say so, and may not.
+  if (word / 16 % 2)
+    request.context->extend(request.tokens, request.drafts);
+  else
+    request.context->extend(request.tokens);
+}
+
+/// The first of the active tokens are accepted.
+std::string TieredHarness::accept(Request &request, uint32_t word) {
+  std::vector<int32_t> path(1 + word / 8 % request.context->active());
+  std::iota(path.begin(), path.end(), 0);
+  if (Expected<void> done = manager->acceptPath(*request.context, path); !done)
+    return done.error().message;
+  auto count = static_cast<int64_t>(path.size());
+  coverage.accepted += count - 1;
+  request.tokens.resize(request.context->processed() + count);
+  request.cells.resize(request.tokens.size());
+  request.drafts = 0;
+  request.context->accept(count, request.tokens);
   return {};
 }
 
@@ -470,6 +512,7 @@ std::string TieredHarness::truncate(Request &request, uint32_t word) {
   request.context->setRetention(old->retention());
   request.context->skip(tokens);
   request.steps = 0;
+  request.drafts = 0;
   request.isLoading = false;
   return {};
 }

@@ -74,6 +74,7 @@ public:
     int64_t prefetched = 0, evicted = 0, steppedWhileLoading = 0;
     int64_t truncatedWhileLoading = 0, releasedWhileLoading = 0;
     int64_t resetWhileLoading = 0, windows = 0, asking = 0;
+    int64_t drafts = 0, accepted = 0;
     /// Of managers with recurrent layers.
     int64_t stateHits = 0, stateLoads = 0, stateForks = 0;
     void add(const Coverage &more);
@@ -90,6 +91,7 @@ private:
     bool isOpen = false, isLoading = false;
     int32_t steps = 0;    // for which it has room
     int64_t refusals = 0; // that say Loading, one after the other
+    int64_t drafts = 0;   // of its last tokens
   };
 
   Request *pick(uint32_t word);
@@ -100,6 +102,8 @@ private:
                            const RaggedKVCacheInputs &one,
                            const CacheGeometry &of) const;
   void rewrite(Request &request, int64_t kept);
+  void generate(Request &request, uint32_t word);
+  std::string accept(Request &request, uint32_t word);
   std::string claim(uint32_t word);
   std::string alloc(Request &request, uint32_t word);
   std::string run(uint32_t word);

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 using namespace kv;
 using namespace kv::test;
@@ -121,6 +122,228 @@ TEST(TieredManager, AProcessFindsWhatAnEarlierOneStored) {
   }
   server.manager->resetPrefixCache();
   EXPECT_EQ(server.serve(promptOf(1), tenant), 0);
+}
+
+namespace {
+
+/// A disk that has every record, and brings one at each wait().
+class SlowDisk : public PageConnector {
+public:
+  explicit SlowDisk(const Options &options) : options(options) {}
+  PrefixName nameScope(std::span<const std::byte>) override { return {}; }
+  PrefixName namePage(const PrefixName &parent, std::span<const std::byte>,
+                      std::span<const int32_t>) override {
+    PrefixName name = parent;
+    name[0] = static_cast<std::byte>(std::to_integer<int>(name[0]) + 1);
+    return name;
+  }
+  Place find(const PrefixPage &page) override {
+    return come.contains(page.name)                   ? Place::Memory
+           : std::ranges::count(asked, page.name) > 0 ? Place::Coming
+                                                      : Place::Disk;
+  }
+  void touch(const PrefixName &, const RecordWorth &) override {}
+  Slot acquire(const PrefixPage &page) override {
+    return come.contains(page.name) ? Slot{options.memory, 0} : Slot{};
+  }
+  void release(Slot) override {}
+  bool fetch(const PrefixPage &page) override {
+    if (find(page) != Place::Disk)
+      return false;
+    asked.push_back(page.name);
+    return true;
+  }
+  Slot reserve(const PrefixPage &, const RecordWorth &) override { return {}; }
+  void publish(Slot, bool) override {}
+  void poll() override {}
+  bool wait(std::chrono::nanoseconds) override {
+    if (asked.empty())
+      return false;
+    come.insert(asked.front());
+    asked.erase(asked.begin());
+    return true;
+  }
+  Expected<void> reset() override { return {}; }
+  const TierMetrics &metrics() const override { return figures; }
+
+  Options options;
+  TierMetrics figures;
+  std::vector<PrefixName> asked;
+  std::set<PrefixName> come;
+};
+
+} // namespace
+
+/// As a record comes, the next one is asked for: the disk always has as many to
+/// read as half of the slots hold.
+TEST(TieredManager, ADiskIsAskedAhead) {
+  SlowDisk *disk = nullptr;
+  auto made = PagedKVCacheManager::create(
+      tieredParams(/*hostPages=*/8, /*disk=*/true),
+      {.maxSeqLen = 200,
+       .numPages = 40,
+       .tiers = {.diskDirectory = "nowhere",
+                 .asynchronous = true,
+                 .open = [&](const PageConnector::Options &options)
+                     -> Expected<std::unique_ptr<PageConnector>> {
+                   auto own = std::make_unique<SlowDisk>(options);
+                   disk = own.get();
+                   return own;
+                 }}});
+  ASSERT_TRUE(made) << text(made);
+  Tokens tokens = promptOf(1, 81);
+  TextGenerationContext context(1, tokens);
+  ASSERT_TRUE((*made)->claim(1));
+  for (int come = 0; come < 20; ++come) {
+    EXPECT_FALSE((*made)->alloc(context));
+    EXPECT_EQ(std::ssize(disk->asked), std::min(4, 20 - come)) << come;
+    EXPECT_TRUE((*made)->waitForLoads(0));
+  }
+  EXPECT_TRUE((*made)->alloc(context));
+  EXPECT_EQ(context.processed(), 80);
+}
+
+/// In host memory that holds less than they load, requests take turns: records
+/// of one do not drive out what another has not yet taken.
+TEST(TieredManager, LittleHostMemoryReadsARecordOnce) {
+  constexpr int32_t Prompts = 24;
+  TemporaryFolder folder;
+  {
+    Server server(40, 1000, folder.path());
+    for (int32_t seed = 1; seed <= Prompts; ++seed)
+      server.serve(promptOf(seed, 121));
+  }
+  for (int64_t hostPages : {1, 2, 4, 64}) {
+    auto made =
+        PagedKVCacheManager::create(tieredParams(hostPages, /*disk=*/true),
+                                    {.maxBatchSize = Prompts,
+                                     .maxSeqLen = 200,
+                                     .numPages = Prompts * 32,
+                                     .tiers = {.diskDirectory = folder.path(),
+                                               .diskBytes = 64 << 20,
+                                               .asynchronous = true}});
+    ASSERT_TRUE(made) << text(made);
+    PagedKVCacheManager &manager = **made;
+    std::vector<Tokens> tokens;
+    std::vector<TextGenerationContext> open;
+    for (int32_t seed = 1; seed <= Prompts; ++seed)
+      tokens.push_back(promptOf(seed, 121));
+    for (int32_t id = 0; id < Prompts; ++id) {
+      open.emplace_back(id, tokens[id]);
+      ASSERT_TRUE(manager.claim(id));
+    }
+    for (int turns = 0; !open.empty(); ++turns) {
+      ASSERT_LT(turns, 100'000);
+      std::erase_if(open, [&](TextGenerationContext &context) {
+        return manager.alloc(context).has_value();
+      });
+      (void)manager.waitForLoads(100'000'000);
+    }
+    KVCacheMetrics metrics = manager.metrics();
+    EXPECT_EQ(metrics.loadedPages, Prompts * 30);
+    EXPECT_LE(metrics.diskPagesRead, Prompts * 33) << hostPages;
+  }
+}
+
+/// A request that nobody asks about any more holds others up for as long as
+/// they would wait for a disk.
+TEST(TieredManager, WhoIsForgottenIsNotWaitedForForEver) {
+  TemporaryFolder folder;
+  {
+    Server server(20, 60, folder.path());
+    server.serve(promptOf(1));
+    server.serve(promptOf(2));
+  }
+  Server server(40, 1, folder.path(),
+                {.asynchronous = true, .mostWait = 50'000'000}); // nanoseconds
+  Tokens first = promptOf(1), second = promptOf(2);
+  TextGenerationContext forgotten(1, first), next(2, second);
+  ASSERT_TRUE(server.manager->claim(1));
+  ASSERT_TRUE(server.manager->claim(2));
+  EXPECT_FALSE(server.manager->alloc(forgotten));
+  int turns = 0;
+  while (!server.manager->alloc(next)) {
+    (void)server.manager->waitForLoads(1'000'000);
+    ASSERT_LT(++turns, 100'000'000);
+  }
+  EXPECT_EQ(next.processed(), 0);
+  ASSERT_TRUE(server.manager->release(1));
+}
+
+/// All shards hold the rows of a latent cache: a record has them once, and they
+/// come back to each shard. Other rows are there for each shard.
+TEST(TieredManager, ALatentCacheIsKeptOnceForAllShards) {
+  KVCacheParams latent = {.name = "latent",
+                          .geometry = {.dtype = KV_DTYPE_F32,
+                                       .layers = 2,
+                                       .heads = 1,
+                                       .dim = 4,
+                                       .page = PageSize,
+                                       .vDim = 3},
+                          .numDevices = 2,
+                          .enablePrefixCaching = true,
+                          .connector = KVConnector::Host,
+                          .hostSwapSpaceGB = 0x1p-14};
+  KVCacheParams plain = latent;
+  plain.name = "plain";
+  plain.geometry.vDim = 0;
+  int64_t latentBytes = 2 * PageSize * 4 * 4, plainBytes = 2 * latentBytes;
+  struct Case {
+    std::vector<KVCacheParams> caches;
+    int64_t bytes;
+  };
+  for (const Case &one :
+       {Case{{latent}, latentBytes},
+        Case{{latent, plain}, latentBytes + 2 * plainBytes},
+        Case{{plain, latent}, latentBytes + 2 * plainBytes}}) {
+    auto params = *MultiKVCacheParams::fromParams(one.caches);
+    EXPECT_EQ(PoolLayout::of(params).recordBytes(), one.bytes);
+    auto made = PagedKVCacheManager::create(
+        params, {.maxSeqLen = 40, .numPages = 12, .enableRuntimeChecks = true});
+    ASSERT_TRUE(made) << text(made);
+    PagedKVCacheManager &manager = **made;
+    EXPECT_EQ(manager.totalNumHostPages(), (1 << 16) / one.bytes);
+    RequestId last = 0;
+    // Fills the tokens with what only they have, or compares.
+    auto serve = [&](int32_t seed) {
+      Tokens tokens = promptOf(seed, 21);
+      TextGenerationContext context(++last, tokens);
+      EXPECT_TRUE(manager.claim(last));
+      EXPECT_TRUE(manager.alloc(context));
+      const TextGenerationContext *batch[] = {&context};
+      auto inputs = manager.runtimeInputs(batch);
+      int64_t wrong = 0;
+      for (size_t i = 0; i < inputs->size(); ++i) {
+        const KvTensorView &blocks = (*inputs)[i].blocks;
+        bool isLatent = one.caches[i % one.caches.size()].geometry.isLatent();
+        auto *pages = static_cast<float *>(blocks.data);
+        auto *table =
+            static_cast<const int32_t *>((*inputs)[i].lookupTable.data);
+        int64_t size = blocks.strides[0];
+        for (int64_t page = 0; page < 5; ++page)
+          for (int64_t at = 0; at < size; ++at) {
+            auto wanted = static_cast<float>(seed * 100'000 + page * 1000 + at +
+                                             (isLatent ? 0 : 500'000 * i));
+            float &value = pages[table[page] * size + at];
+            if (page * PageSize < context.processed())
+              wrong += value != wanted;
+            else
+              value = wanted;
+          }
+      }
+      EXPECT_EQ(wrong, 0);
+      int64_t cached = context.processed();
+      context.advance();
+      EXPECT_TRUE(manager.step(batch));
+      EXPECT_TRUE(manager.release(last));
+      return cached;
+    };
+    EXPECT_EQ(serve(1), 0);
+    EXPECT_EQ(serve(2), 0);
+    EXPECT_EQ(serve(3), 0);
+    EXPECT_EQ(serve(1), 20);
+    EXPECT_GT(manager.metrics().loadedPages, 0);
+  }
 }
 
 TEST(TieredManager, LoadsWithoutWaiting) {

@@ -69,8 +69,9 @@ void print(const TieredHarness::Coverage &total, int64_t commands) {
             << " evicted, " << total.loading << " allocations wait, "
             << total.prefetched << " tokens prefetched; " << total.refused
             << " refused, " << total.forks << " forks, " << total.truncations
-            << " truncations, " << total.resets
-            << " resets; while loading: " << total.steppedWhileLoading
+            << " truncations, " << total.resets << " resets, " << total.accepted
+            << " of " << total.drafts
+            << " drafts accepted; while loading: " << total.steppedWhileLoading
             << " steps, " << total.truncatedWhileLoading << " truncations, "
             << total.releasedWhileLoading << " releases, "
             << total.resetWhileLoading << " resets; " << total.asking

@@ -117,6 +117,25 @@ def KV_CheckResultOp : KV_Op<"rt.check_result", [
   }];
 }
 
+def KV_CheckIndicesOp : KV_TwoFormOp<"rt.check_indices", /*outs=*/[],
+    /*traits=*/[], ["::kv::ErrorResource"]> {
+  let summary = "run-time verification of numbers that index a table";
+  let description = [{
+    The entry is left with an error unless all of `indices`, which the caller
+    knows as `name`, are 0 or more and below `count`.
+
+    ```mlir
+    kv.rt.check_indices %tokens "tokens" below %rows : tensor<?xi32>
+    ```
+    Made by `kv-check-indices`.
+  }];
+  let arguments = (ins KV_ShapedOf<[I32, I64], [1, 2, 3, 4]>:$indices,
+                       StrAttr:$name, Index:$count);
+  let assemblyFormat = [{
+    $indices $name `below` $count attr-dict `:` type($indices)
+  }];
+}
+
 def KV_TextOp : KV_Op<"rt.text", [Pure]> {
   let summary = "the address of a constant text";
   let description = "NUL-terminated; equal texts of a module share one constant.";

@@ -151,6 +151,22 @@ def KVCheckSteps : Pass<"kv-check-steps", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def KVCheckIndices : Pass<"kv-check-indices", "::mlir::ModuleOp"> {
+  let summary = "integers that index tables are checked before they do";
+  let description = [{
+    Where a function's argument of integers is used as the number of a table's
+    row, by `tensor.extract` or `kv.dequantize`, all of its elements are checked
+    before (`kv.rt.check_indices`). An index that is computed from integers is
+    kept inside of the table instead: what it reads is then some row, but never
+    memory beside the table.
+
+    Runs first, before tables are packed or cut into shards. For the CPU: kernels
+    of a GPU look at what they are given.
+  }];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def KVResolveBands : Pass<"kv-resolve-bands", "::mlir::ModuleOp"> {
   let summary = "each operation gets the page ids of its layer's band";
   let description = [{

@@ -1,4 +1,4 @@
-//===- kv-fuzz-steps.cpp - Bad row offsets for every operation ------------===//
+//===- kv-fuzz-steps.cpp - Bad integers for every operation ---------------===//
 //
 //   kv-fuzz-steps [--count=N] [--seed=N] ARTIFACT...
 //
@@ -8,6 +8,11 @@
 // they do not fit), and leave every byte of every argument as it was; between
 // them good steps must give the bits of the first one. Arguments lie in guarded
 // memory: what no sanitizer has instrumented faults where it leaves them.
+//
+// An entry without row offsets has `indices`, the numbers of rows of a table of
+// 7 rows, and gets bad ones instead: each must be an error that names the
+// element. Or it has `numbers`, from which it computes rows: any are good, and
+// none leads out of the table.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,10 +40,12 @@ constexpr int32_t Cached[] = {3, 0, 5};
 constexpr int64_t Sequences = 3, Tokens = 6, Pitch = 4, Blocks = 13;
 constexpr int64_t Steps = 2;
 
+constexpr int32_t TableRows = 7;
+
 /// How many elements a dimension has that the manifest names.
 int64_t sizeOf(const std::string &symbol) {
-  static const std::map<std::string, int64_t> sizes = {{"T", Tokens},
-                                                       {"Q", Tokens}};
+  static const std::map<std::string, int64_t> sizes = {
+      {"T", Tokens}, {"Q", Tokens}, {"rows", TableRows}};
   if (auto known = sizes.find(symbol); known != sizes.end())
     return known->second;
   std::string_view name = symbol;
@@ -46,6 +53,7 @@ int64_t sizeOf(const std::string &symbol) {
   if (last == "batch")
     return Sequences;
   if (name.starts_with("row_offsets") || name.starts_with("query_offsets") ||
+      name.starts_with("indices") || name.starts_with("numbers") ||
       name.starts_with("result"))
     return Sequences + 1;
   if (last == "pitch")
@@ -80,11 +88,14 @@ public:
   Target(Model &model, const Entry &entry, std::mt19937_64 &random)
       : invocation(std::move(*model.prepare(entry.name))), name(entry.name) {
     for (const Argument &argument : entry.inputs)
-      if (argument.name != "row_offsets")
+      if (argument.name == "indices" || argument.name == "numbers")
+        varied = argument.name;
+    for (const Argument &argument : entry.inputs)
+      if (argument.name != varied)
         add(argument, random);
     for (const Argument &argument : entry.outputs)
       add(argument, random);
-    offsetsSlot = *invocation.slot("row_offsets");
+    offsetsSlot = *invocation.slot(varied);
   }
 
   /// Runs a step. Returns its error, empty if there is none.
@@ -120,6 +131,8 @@ public:
   }
 
   const std::string &entry() const { return name; }
+  /// The argument of which steps differ.
+  const std::string &argument() const { return varied; }
 
 private:
   void add(const Argument &argument, std::mt19937_64 &random) {
@@ -172,7 +185,7 @@ private:
   }
 
   Invocation invocation;
-  std::string name;
+  std::string name, varied = "row_offsets";
   std::vector<Bound> arguments;
   int offsetsSlot;
 };
@@ -224,6 +237,20 @@ std::vector<int32_t> makeBad(std::mt19937_64 &random) {
   }
 }
 
+/// Numbers of rows of which one at least is outside of the table.
+std::vector<int32_t> makeBadIndices(std::mt19937_64 &random) {
+  std::vector<int32_t> indices(std::begin(Good), std::end(Good));
+  for (uint64_t left = 1 + random() % 4; left > 0; --left) {
+    int32_t bad[] = {-1,        TableRows, INT32_MIN,
+                     INT32_MAX, 4096,      static_cast<int32_t>(random())};
+    indices[random() % indices.size()] = bad[random() % 6];
+  }
+  if (std::ranges::all_of(indices,
+                          [](int32_t i) { return i >= 0 && i < TableRows; }))
+    indices[0] = TableRows;
+  return indices;
+}
+
 std::string spell(const std::vector<int32_t> &offsets) {
   std::string text = "[";
   for (int32_t offset : offsets)
@@ -245,7 +272,10 @@ bool endsFreely(const std::string &entry, const std::vector<int32_t> &offsets) {
 /// Whether an error speaks of the offsets or of what they do not fit: the
 /// tables, the lengths, the caller's buffer. The positions alone may be as many
 /// as offsets say: more than there is memory for, too.
-bool saysWhy(const std::string &entry, const std::string &error) {
+bool saysWhy(const Target &target, const std::string &error) {
+  const std::string &entry = target.entry();
+  if (target.argument() == "indices")
+    return error.find("indices: element ") != std::string::npos;
   for (const char *words : {"row_offsets", ": sequence ", "the result "})
     if (error.find(words) != std::string::npos)
       return true;
@@ -259,9 +289,9 @@ int64_t check(Target &target, const char *artifact, int64_t count,
   int64_t wrong = 0;
   auto fail = [&](const std::vector<int32_t> &offsets,
                   const std::string &message) {
-    std::fprintf(stderr, "%s: @%s with row_offsets %s: %s\n", artifact,
-                 target.entry().c_str(), spell(offsets).c_str(),
-                 message.c_str());
+    std::fprintf(stderr, "%s: @%s with %s %s: %s\n", artifact,
+                 target.entry().c_str(), target.argument().c_str(),
+                 spell(offsets).c_str(), message.c_str());
     ++wrong;
   };
   if (std::string error = target.run(good); !error.empty()) {
@@ -270,13 +300,18 @@ int64_t check(Target &target, const char *artifact, int64_t count,
   }
   const std::vector<uint8_t> expected = target.everything();
   for (int64_t i = 0; i < count && wrong < 10; ++i) {
-    std::vector<int32_t> offsets = makeBad(random);
-    while (endsFreely(target.entry(), offsets))
+    bool hasOffsets = target.argument() == "row_offsets";
+    std::vector<int32_t> offsets =
+        hasOffsets ? makeBad(random) : makeBadIndices(random);
+    while (hasOffsets && endsFreely(target.entry(), offsets))
       offsets = makeBad(random);
     std::string error = target.run(offsets);
-    if (error.empty())
+    if (target.argument() == "numbers") {
+      if (!error.empty())
+        fail(offsets, "an error: " + error);
+    } else if (error.empty())
       fail(offsets, "no error");
-    else if (!saysWhy(target.entry(), error))
+    else if (!saysWhy(target, error))
       fail(offsets, "an error that does not say what is wrong: " + error);
     else if (const Bound *bound = target.changed())
       fail(offsets, "has changed " + bound->name + " (" + error + ")");
@@ -331,7 +366,7 @@ int main(int argc, char **argv) {
       ++targets;
     }
   }
-  std::printf("%lld entries, %lld bad row offsets each: %lld wrong\n",
+  std::printf("%lld entries, %lld bad steps each: %lld wrong\n",
               (long long)targets, (long long)count, (long long)wrong);
   return wrong != 0 || targets == 0;
 }

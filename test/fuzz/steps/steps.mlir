@@ -195,3 +195,70 @@ func.func @print(%rows: tensor<?xi32> {kv.name = "row_offsets"}, %kv: !kv)
   kv.print %kv[%0] rows %rows : !kv, tensor<?xi32>
   return
 }
+
+// Rows of a table by numbers that the caller gives.
+func.func @lookup(%ids: tensor<?xi32> {kv.name = "indices"},
+                  %table: tensor<7x8xf32> {kv.name = "table"})
+    -> (tensor<?x8xf32> {kv.dims = ["indices.0"]}) attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  %n = tensor.dim %ids, %0 : tensor<?xi32>
+  %empty = tensor.empty(%n) : tensor<?x8xf32>
+  %rows = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<?xi32>) outs(%empty : tensor<?x8xf32>) {
+  ^bb0(%id: i32, %unused: f32):
+    %row = arith.index_cast %id : i32 to index
+    %column = linalg.index 1 : index
+    %value = tensor.extract %table[%row, %column] : tensor<7x8xf32>
+    linalg.yield %value : f32
+  } -> tensor<?x8xf32>
+  return %rows : tensor<?x8xf32>
+}
+
+// The same of rows that the caller gives, in a loop.
+func.func @pick(%ids: tensor<?xi32> {kv.name = "indices"},
+                %table: tensor<?x8xf32> {kv.name = "table", kv.dims = ["rows"]})
+    -> (tensor<8xf32>) attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %8 = arith.constant 8 : index
+  %n = tensor.dim %ids, %0 : tensor<?xi32>
+  %zero = arith.constant dense<0.0> : tensor<8xf32>
+  %sum = scf.for %i = %0 to %n step %1 iter_args(%now = %zero) -> tensor<8xf32> {
+    %id = tensor.extract %ids[%i] : tensor<?xi32>
+    %wide = arith.extsi %id : i32 to i64
+    %row = arith.index_cast %wide : i64 to index
+    %next = scf.for %j = %0 to %8 step %1 iter_args(%old = %now) -> tensor<8xf32> {
+      %value = tensor.extract %table[%row, %j] : tensor<?x8xf32>
+      %before = tensor.extract %old[%j] : tensor<8xf32>
+      %after = arith.addf %before, %value : f32
+      %new = tensor.insert %after into %old[%j] : tensor<8xf32>
+      scf.yield %new : tensor<8xf32>
+    }
+    scf.yield %next : tensor<8xf32>
+  }
+  return %sum : tensor<8xf32>
+}
+
+// A row that is computed from a number stays inside of the table.
+func.func @neighbour(%numbers: tensor<?xi32> {kv.name = "numbers"},
+                     %table: tensor<7x8xf32> {kv.name = "table"})
+    -> (tensor<?x8xf32> {kv.dims = ["numbers.0"]}) attributes {kv.entry} {
+  %0 = arith.constant 0 : index
+  %two = arith.constant 2 : i32
+  %n = tensor.dim %numbers, %0 : tensor<?xi32>
+  %empty = tensor.empty(%n) : tensor<?x8xf32>
+  %rows = linalg.generic {
+      indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (i, j)>],
+      iterator_types = ["parallel", "parallel"]}
+      ins(%numbers : tensor<?xi32>) outs(%empty : tensor<?x8xf32>) {
+  ^bb0(%id: i32, %unused: f32):
+    %next = arith.addi %id, %two : i32
+    %row = arith.index_cast %next : i32 to index
+    %column = linalg.index 1 : index
+    %value = tensor.extract %table[%row, %column] : tensor<7x8xf32>
+    linalg.yield %value : f32
+  } -> tensor<?x8xf32>
+  return %rows : tensor<?x8xf32>
+}

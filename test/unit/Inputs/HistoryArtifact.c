@@ -43,6 +43,8 @@ EXPORT int32_t kv_entry_forward(KvContext *ctx, const KvTensorView *args,
       ctx->functions->checkArguments(ctx, (void *)Specs, 9, args, count);
   if (status)
     return status;
+  ctx->functions->checkIndices(ctx, &args[2], (void *)"logit_rows",
+                               args[0].sizes[0]);
   const int32_t *tokens = (const int32_t *)args[0].data;
   const int32_t *offsets = (const int32_t *)args[1].data;
   const int32_t *wanted = (const int32_t *)args[2].data;

@@ -26,6 +26,8 @@ KV_C_API int64_t kvRequestLength(const KvRequest *request);
 KV_C_API const int32_t *kvRequestTokens(const KvRequest *request);
 KV_C_API int64_t kvRequestProcessed(const KvRequest *request);
 KV_C_API int64_t kvRequestActive(const KvRequest *request);
+/* Tokens before the first draft. */
+KV_C_API int64_t kvRequestVouched(const KvRequest *request);
 
 /* Read by the first alloc. A null string is an absent field, which differs from
    an empty one. */
@@ -55,9 +57,17 @@ KV_C_API int32_t kvRequestSetReusesPrefix(KvRequest *request, int32_t reuses);
 /* From now on a step computes at most `count` tokens; 0: all. */
 KV_C_API int32_t kvRequestLimitActive(KvRequest *request, int64_t count);
 
-/* Appends tokens, which are still to be computed. */
+/* Appends tokens, which are still to be computed. Behind a request of which
+   something has been computed the first active token is the model's, and those
+   after it may be drafts: no cached page is taken over for them. */
 KV_C_API int32_t kvRequestAppend(KvRequest *request, const int32_t *tokens,
                                  int64_t count);
+/* Appends tokens of which the last `drafts` are drafts, 0 to `count`. The
+   request vouches for the others: cached pages may be taken over for them,
+   unless they follow drafts of an earlier call. */
+KV_C_API int32_t kvRequestAppendDrafts(KvRequest *request,
+                                       const int32_t *tokens, int64_t count,
+                                       int64_t drafts);
 /* The active tokens have been computed: they are processed now. */
 KV_C_API int32_t kvRequestAdvance(KvRequest *request);
 KV_C_API int32_t kvRequestSkip(KvRequest *request, int64_t count);

@@ -37,7 +37,8 @@ KV_C_API int32_t kvPagedInferOptimalBatchSize(const KvCacheSpec *spec,
                                               int64_t maxSeqLen,
                                               int64_t availableCacheMemory,
                                               int64_t *batch);
-/* Tokens of the longest sequence that a replica's memory holds alone. */
+/* Tokens of the longest sequence that a replica's memory holds alone, in whole
+   pages. */
 KV_C_API int32_t kvPagedMaxSupportedSequenceLength(const KvCacheSpec *spec,
                                                    int64_t availableCacheMemory,
                                                    const KvStepLimits *limits,
@@ -45,7 +46,8 @@ KV_C_API int32_t kvPagedMaxSupportedSequenceLength(const KvCacheSpec *spec,
 
 /* Slots of host memory beside `pages` usable pages of each replica: as many as
    the devices have pages and states, but no more than fit into `mostBytes`; a
-   page and a state at least. Error: fewer than 0 pages or bytes. */
+   page and a state at least. Errors: fewer than 0 pages or bytes; fewer
+   requests than replicas. */
 KV_C_API int32_t kvPagedHostPages(const KvCacheSpec *spec, int64_t maxBatchSize,
                                   int64_t pages, int64_t mostBytes,
                                   int64_t *hostPages);

@@ -109,16 +109,17 @@ public:
   void copyToken(int32_t collection, TokenPlace source, TokenPlace target);
 
   /// A copy of one page of every group outside of the devices: row after row,
-  /// by shard, group and slab. Or of a part of a state: of each shard's slabs
-  /// of states, laid end to end, as many bytes as it has of a page, from
-  /// `part` times as many on; the last part may be shorter.
+  /// by shard, group and slab. Rows that all shards hold alike are there once,
+  /// among the first shard's. Or a part of a state: of the shards' slabs of
+  /// states, laid end to end, recordBytes() from `part` times as many on; the
+  /// last part may be shorter.
   struct Record {
     std::byte *data;                                  // recordBytes(), pinned
     std::array<PageId, CacheGroups::Most> pages = {}; // by group
     StateId state = NullState;
     int32_t part = 0; // below stateParts()
   };
-  int64_t recordBytes() const;
+  int64_t recordBytes() const { return layout.recordBytes(); }
   int32_t stateParts() const {
     return static_cast<int32_t>(layout.stateParts());
   }
@@ -167,7 +168,7 @@ private:
 
   template <class Fn> void forEachRow(int32_t group, Fn &&fn);
   template <class Fn>
-  void forEachPiece(const Shard &shard, const Record &record, Fn &&fn) const;
+  void forEachPiece(size_t index, const Record &record, Fn &&fn) const;
 
   std::vector<Shard> shards;
   std::vector<MemoryCopy> copies;            // scratch of copyRecords()

@@ -184,8 +184,10 @@ public:
     return false;
   }
 
-  /// What alloc() would take; changes nothing. Errors: those of alloc() that do
-  /// not depend on free pages.
+  /// What alloc() would take; changes nothing. A request that is not claimed is
+  /// looked up on the replica that getOrRecommendReplica() names, whether or
+  /// not a slot is free. Errors: those of alloc() that do not depend on free
+  /// pages or on a claim.
   virtual Expected<AllocationPlan> probe(const TextGenerationContext &context,
                                          int32_t steps = 1) const = 0;
 

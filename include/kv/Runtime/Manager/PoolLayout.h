@@ -38,6 +38,9 @@ struct PoolLayout {
     int32_t band = 0;
     /// Indices of the slabs in which pages of this group hold data.
     std::vector<int32_t> slabs = {};
+    /// For each of them whether all shards hold the same bytes: a latent cache
+    /// of several shards. A record has these rows once.
+    std::vector<bool> isReplicated = {};
   };
   /// A lookup table. Its row of a sequence consists of segments of equal
   /// length, one for each band; segment k holds the page ids of group
@@ -62,6 +65,7 @@ struct PoolLayout {
   std::vector<Collection> collections; // in the parameters' order
   std::vector<int64_t> slabs;          // for each slab the bytes of a row
   std::vector<int64_t> stateSlabs;     // the same of slabs of states
+  int64_t shards = 1;                  // devices of a replica
 
   /// The layout of these collections. They need not pass validate().
   static PoolLayout of(const MultiKVCacheParams &params);
@@ -71,16 +75,19 @@ struct PoolLayout {
   /// Bytes of one state of all recurrent collections, on one device.
   __int128 bytesPerState() const;
   bool hasStates() const { return !stateSlabs.empty(); }
-  /// Bytes of the rows of one page of every group, on one device: what a record
-  /// beside the devices holds of each.
+  /// Bytes of the rows of one page of every group: what a record beside the
+  /// devices holds. Rows that are replicated count once, others once for each
+  /// shard.
   int64_t recordBytes() const;
-  /// Records that hold one state, each the same part of every device's; 0
-  /// without states.
+  /// Bytes of a record that the first shard has, and each of the others: rows
+  /// that are replicated are the first one's.
+  int64_t shardBytes(bool isFirst) const;
+  /// Records that hold one state of all shards; 0 without states.
   int64_t stateParts() const {
     int64_t record = recordBytes();
-    return record == 0
-               ? 0
-               : static_cast<int64_t>((bytesPerState() + record - 1) / record);
+    return record == 0 ? 0
+                       : static_cast<int64_t>(
+                             (bytesPerState() * shards + record - 1) / record);
   }
   int32_t numGroups() const { return static_cast<int32_t>(groups.size()); }
   /// Whether some group has window 0, and whether some group has another one.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace kv {
@@ -25,10 +26,13 @@ using RequestId = uint64_t;
 ///                                     as much as limitActive() or endStepAt()
 ///                                     allow
 ///   [processed + active, length)      what later chunks compute
+///
+/// The tokens before vouched() are the request's for good. Those from there on
+/// are drafts, which a step must verify: no cached page is taken over for them.
 class TextGenerationContext {
 public:
   TextGenerationContext(RequestId id, std::span<const int32_t> tokens)
-      : request(id), all(tokens) {}
+      : request(id), all(tokens), known(length()) {}
 
   /// The active limit unless limitActive() is called. Sums of it and lengths
   /// fit 64 bits.
@@ -45,6 +49,12 @@ public:
   std::span<const int32_t> activeTokens() const {
     return all.subspan(done, active());
   }
+
+  /// Tokens that the context vouches for: all of a new context, and at least
+  /// the processed ones. The last of them is computed before a draft that
+  /// follows it can be judged, so alloc() takes over less than vouched()
+  /// tokens.
+  int64_t vouched() const { return known; }
 
   /// From now on a step computes at most `count` tokens: chunked prefill.
   void limitActive(int64_t count) {
@@ -71,7 +81,8 @@ public:
   /// then.
   std::span<const ImageSpan> images() const { return media; }
   void setImages(std::span<const ImageSpan> images) { media = images; }
-  Prompt prompt() const { return {all, media}; }
+  /// What caches know of the request: the tokens that it vouches for.
+  Prompt prompt() const { return {all.first(known), media}; }
   /// How long its pages should outlive the request. Read when pages are first
   /// reserved.
   const Retention &retention() const { return keep; }
@@ -81,7 +92,7 @@ public:
   /// remain to be computed.
   void skip(int64_t count) {
     assert(count >= 0 && done + count < length() && "nothing left to compute");
-    done += count;
+    process(count);
   }
   /// The last `count` processed tokens must be computed again.
   void rewind(int64_t count) {
@@ -89,20 +100,36 @@ public:
     done -= count;
   }
   /// The active tokens have been computed: they are processed now.
-  void advance() { done += active(); }
+  void advance() { process(active()); }
   /// Of the active tokens, which were drafts or a tree of them, `count` are
   /// accepted: KVCacheManager::acceptPath() has moved their keys and values.
   /// `tokens` has them behind the processed ones, and then whatever is next.
   void accept(int64_t count, std::span<const int32_t> tokens) {
     assert(count > 0 && count <= active() && "accepted what was not computed");
     assert(static_cast<int64_t>(tokens.size()) >= done + count);
-    done += count;
     all = tokens;
+    process(count);
+    known = done;
+    vouchForNext();
   }
-  /// Replaces the tokens by a list that begins with the same ones.
-  void extend(std::span<const int32_t> tokens) {
+  /// Replaces the tokens by a list that begins with the same ones. The last
+  /// `drafts` of the new tokens are drafts. By default the context vouches for
+  /// all new tokens of a request of which nothing has been computed, which
+  /// belong to its prompt. Later it vouches for the first active token only,
+  /// which the model has chosen.
+  void extend(std::span<const int32_t> tokens,
+              std::optional<int64_t> drafts = std::nullopt) {
     assert(tokens.size() >= all.size() && "tokens are only added");
+    bool knewAll = known == length();
+    [[maybe_unused]] int64_t added =
+        static_cast<int64_t>(tokens.size()) - length();
+    assert(drafts.value_or(0) >= 0 && drafts.value_or(0) <= added);
     all = tokens;
+    // What follows a draft cannot be vouched for before the draft is accepted.
+    if (knewAll && (drafts || !hasBegun))
+      known = length() - drafts.value_or(0);
+    else
+      vouchForNext();
   }
   /// advance(), then extend() by a list with the tokens generated since.
   void update(std::span<const int32_t> tokens) {
@@ -111,14 +138,23 @@ public:
   }
 
 private:
+  void process(int64_t count) {
+    done += count;
+    known = std::max(known, done);
+    hasBegun |= done > 0;
+  }
+  void vouchForNext() { known = std::max(known, std::min(done + 1, length())); }
+
   // First what every step reads.
   RequestId request;
   std::span<const int32_t> all;
   int64_t done = 0;
   int64_t chunk = NoLimit;
   int64_t end = 0;
-  std::span<const ImageSpan> media;
+  int64_t known;
   bool reuse = true;
+  bool hasBegun = false;
+  std::span<const ImageSpan> media;
   Scope sharing;
   Retention keep;
 };
