@@ -31,23 +31,33 @@ class HttpServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self):
-        """uvicorn's own would end the process by the signal, after all is done."""
-        loop = asyncio.get_running_loop()
+        """uvicorn's own would end the process by the signal, after all is done. The handlers are Python's, not the
+        event loop's: those hear of a signal by a pipe only, which may be full."""
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._end, loop, number)
+            signal.signal(number, self._end)
         yield
 
-    def _end(self, loop, number):
-        if self.should_exit:
-            self.force_exit = True
-            self.engine.abort_all()
-            return
+    def _end(self, *_):
+        """Between any two instructions of the main thread, so nothing that takes a lock: on_tick() sees it."""
+        self.force_exit = self.should_exit
         self.should_exit = True
-        loop.call_later(self.seconds, self.engine.abort_all)
 
     async def on_tick(self, counter):
         """Whether to end: also when the engine has, so that whoever started the process sees it."""
         return await super().on_tick(counter) or self.engine.failure is not None
+
+    async def shutdown(self, sockets=None):
+        asyncio.get_running_loop().call_later(self.seconds, self.engine.abort_all)
+        watch = asyncio.ensure_future(self._abort_when_forced())
+        try:
+            await super().shutdown(sockets)
+        finally:
+            watch.cancel()
+
+    async def _abort_when_forced(self):
+        while not self.force_exit:
+            await asyncio.sleep(0.05)
+        self.engine.abort_all()
 
     async def startup(self, sockets=None):
         await super().startup(sockets)
