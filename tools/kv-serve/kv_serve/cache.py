@@ -38,6 +38,9 @@ def make_manager(model, options, name, note):
     length = _longest(params, pages, model.manifest.model_max_seq_len, options)
     if length < 1:
         raise ValueError(f"the cache has {pages} pages, too few for a request of one token")
+    spec = params.spec()
+    note(f"the cache has {pages} pages of {spec.page_size()} tokens, {pages * spec.bytes_per_block() / 2**20:.1f} MiB; "
+         f"a request may have {length} tokens, a step {options.max_batch} requests")
     try:
         return make(length, metrics=options.metrics or "127.0.0.1:0", metrics_vllm=name)
     except kvmlir.UnsupportedError as error:
