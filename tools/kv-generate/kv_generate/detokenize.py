@@ -26,9 +26,9 @@ class Detokenizer:
         self.done = 0  # ids whose text has been given out
 
     def push(self, token):
-        # As if it were not there, as in decode() of all. A window that began with it would lose the space that
-        # some tokenizers take from the beginning of a text.
-        if token in self.skipped:
+        # Special tokens, and ids that name none, are as if they were not there, as in decode() of all. A window that
+        # began with one would lose the space that some tokenizers take from the beginning of a text.
+        if token in self.skipped or self.tokenizer.id_to_token(token) is None:
             return ""
         self.ids.append(token)
         text = self._text(self.start, len(self.ids))
