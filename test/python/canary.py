@@ -118,6 +118,5 @@ def main(seconds=5, *names):
 
 
 if __name__ == "__main__":
-    sys.path[:0] = [str(HERE), *(str(HERE.parents[1] / path) for path in (
-        "tools/kv-import", "tools/kv-generate", "tools/kv-serve", "tools", "build/release/python"))]
+    import conftest  # noqa: F401  where the packages are
     main(*sys.argv[1:])

@@ -61,7 +61,6 @@ class _Worker:
         most = pages * resource.getpagesize() + order.memory
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        os.nice(5)  # the server's own threads go first
         refusal = self._compile() if order.template else None
         self._send(b"H", json.dumps({"process": os.getpid(), "refusal": refusal}).encode())
 
@@ -134,6 +133,7 @@ def main():
     descriptor, folder, name = sys.argv[1:]
     orders = socket.socket(fileno=int(descriptor))
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
+    os.nice(5)  # the server's own threads go first
     try:
         encoder = Encoder(ServedModel(folder, name))
     except GenerateFailure:
