@@ -1,6 +1,7 @@
 """kv-serve as a process, and what its model would answer alone."""
 
 import json
+import resource
 import signal
 import subprocess
 import sys
@@ -72,12 +73,13 @@ class Alone:
 
 
 class Serve:
-    """A running kv-serve."""
+    """A running kv-serve. files: that it may open."""
 
-    def __init__(self, folder, *options, threads=1, env=None):
+    def __init__(self, folder, *options, threads=1, env=None, files=None):
         self.process = subprocess.Popen(
             [sys.executable, KV_SERVE, folder, "--port", "0", "--threads", str(threads), *map(str, options)],
-            stderr=subprocess.PIPE, text=True, env=env)
+            stderr=subprocess.PIPE, text=True, env=env, preexec_fn=files and (
+                lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))))
         self.before = []  # lines of the start
         while not (line := self.process.stderr.readline()).startswith("kv-serve: http"):
             assert line, "".join(self.before)

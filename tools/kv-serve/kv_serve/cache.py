@@ -38,9 +38,6 @@ def make_manager(model, options, name, note):
     length = _longest(params, pages, model.manifest.model_max_seq_len, options)
     if length < 1:
         raise ValueError(f"the cache has {pages} pages, too few for a request of one token")
-    spec = params.spec()
-    note(f"the cache has {pages} pages of {spec.page_size()} tokens, {pages * spec.bytes_per_block() / 2**20:.1f} MiB; "
-         f"a request may have {length} tokens, a step {options.max_batch} requests")
     try:
         return make(length, metrics=options.metrics or "127.0.0.1:0", metrics_vllm=name)
     except kvmlir.UnsupportedError as error:
@@ -48,6 +45,16 @@ def make_manager(model, options, name, note):
             raise
         note(f"no metrics: {error}")
         return make(length)
+
+
+def describe(model, manager, options):
+    """What the cache takes, in a sentence."""
+    rest = f"a request may have {manager.max_seq_len} tokens, a step {options.max_batch} requests"
+    if model.params.cache_strategy == kvmlir.KVCacheStrategy.CONTINUOUS:
+        return f"the cache has {options.max_batch} slots; {rest}"
+    spec, pages = model.params.spec(), _choose_pages(model.params, model.manifest.model_max_seq_len, options)
+    return (f"the cache has {pages} pages of {spec.page_size()} tokens, "
+            f"{pages * spec.bytes_per_block() / 2**20:.1f} MiB; {rest}")
 
 
 def _choose_pages(params, length, options):

@@ -7,7 +7,7 @@ import kvmlir
 from kv_command_line import version
 from kv_generate.errors import GenerateFailure
 
-from .cache import make_manager
+from .cache import describe, make_manager
 from .connection import Bodies
 from .endpoints import make_application
 from .engine import Engine
@@ -29,7 +29,7 @@ def metrics_url(manager, address):
 
 
 def serve(options):
-    access = read_access(options)
+    access, limits = read_access(options), make_limits(options)
     text = ServedModel(options.model, options.served_model_name)
     texts = TextPool(text, note)
     try:
@@ -41,9 +41,10 @@ def serve(options):
                                max_batch_tokens=options.max_batch_tokens)
         engine = Engine(server, manager, options.max_requests)
         listener = listen(options.host, options.port)
+        note(describe(model, manager, options))
         application = make_application(text, engine, texts, Bodies(options.body_bytes),
                                        metrics_url(manager, options.metrics), (version(), bool(access.keys)))
-        HttpServer(guarded(application, access), engine, make_limits(options), options).run(listener)
+        HttpServer(guarded(application, access), engine, limits, options).run(listener)
     finally:
         texts.stop()
     return 1 if engine.failure else 0

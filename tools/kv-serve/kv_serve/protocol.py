@@ -98,8 +98,10 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
                 self._refuse(RequestError(503, f"{self.limits.connections} connections are open already, try again "
                                                "later"))
             else:
+                # Its connection_lost() comes later than other connections.
+                del self.limits.waiting[oldest]
+                self.connections.discard(oldest)
                 oldest.transport.abort()
-                self.connections.discard(oldest)  # connection_lost() comes later
 
     def connection_lost(self, error):
         self.limits.waiting.pop(self, None)
