@@ -262,7 +262,7 @@ def resets():
         with connect(PORT) as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             connection.sendall(request[:next(sizes) % len(request)])
-        time.sleep(0.01)
+        time.sleep(0.05)
 
     sizes = itertools.count(1, 7919)
     _repeat(8, run)

@@ -14,8 +14,8 @@ from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 
 from .errors import RequestError
 
-_READ = 16 << 10  # bytes at once
-_HEAD, _LINES = 32 << 10, 200  # of a request's head
+_READ = 64 << 10  # bytes at once
+_HEAD, _LINES = 64 << 10, 200  # of a request's head
 _EVENTS = 16  # of h11, some 30 us each, before others have their turn
 _CLOSING_SECONDS = 5
 _PROBE_SECONDS = 1
@@ -85,6 +85,7 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
         self.logger = logging.getLogger(self.LOG)
         self._phase, self._deadline, self._stall, self._probe = None, None, None, None
         self._has_ended = False  # the client's side
+        self._is_refused = False  # what still comes is not read
 
     # ---- asyncio's calls ----
 
@@ -114,6 +115,8 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
         return self._buffer
 
     def buffer_updated(self, count):
+        if self._is_refused:
+            return
         if self.timeout_keep_alive_task is not None:
             self._phase = None  # a new request begins
         self.data_received(bytes(self._buffer[:count]))
@@ -121,7 +124,7 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
     def eof_received(self):
         """Whether the connection stays: a client may end its side, and read its answer."""
         self._has_ended = True
-        if self.scheme == "https" or not self._has_request() or self.conn.their_state is h11.SEND_BODY:
+        if self._is_refused or self.scheme == "https" or not self._has_request() or self.conn.their_state is h11.SEND_BODY:
             return False
         self._look_for_reader()
         return True
@@ -138,11 +141,11 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
 
     def handle_events(self):
         """A turn of them; where more are left, others come first."""
-        if self.flow.is_held:
+        if self.flow.is_held or self._is_refused:
             return
         self.conn.turn = _EVENTS
         super().handle_events()
-        if not self.conn.turn and not self.transport.is_closing():
+        if not self.conn.turn and not self._is_refused and not self.transport.is_closing():
             self.flow.pause_reading()
             self.flow.is_held = True
             self.limits.behind.append(self)
@@ -172,8 +175,10 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
         self._refuse(RequestError(400, "what was sent is no HTTP/1.1 request"))
 
     def shutdown(self):
-        if self.conn.their_state is h11.SEND_BODY:
+        if self.conn.their_state is h11.SEND_BODY and not self._is_refused:
             self._refuse(RequestError(503, "the server is shutting down"))
+        if self._is_refused:
+            self.loop.call_later(_PROBE_SECONDS, self.transport.abort)
         else:
             super().shutdown()
 
@@ -185,7 +190,7 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
     def _look_at_phase(self):
         """A request's head and its body have a time each."""
         phase = self.conn.their_state
-        if phase is self._phase:
+        if phase is self._phase or self._is_refused:
             return
         self._phase = phase
         self.limits.waiting.pop(self, None)
@@ -204,7 +209,8 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
         self._refuse(RequestError(408, f"the {what} of the request is not there after {seconds:g} s"))
 
     def _refuse(self, error):
-        """Says so where nothing has been said, and closes."""
+        """Says so where nothing has been said, and closes. To close while something is left to be read would take
+        back what has been said, so the client closes first, or is late."""
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             data = json.dumps(error.body()).encode()
             headers = [(b"content-type", b"application/json"), (b"content-length", str(len(data)).encode()),
@@ -215,8 +221,17 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
             if self.cycle is not None:
                 self.cycle.disconnected = True  # what answers it is told, and sends nothing
                 self.cycle.message_event.set()
-        self.transport.close()
-        self.loop.call_later(_CLOSING_SECONDS, self.transport.abort)
+        self._is_refused = True
+        if self._deadline:
+            self._deadline.cancel()
+        self._deadline = self.loop.call_later(_CLOSING_SECONDS, self.transport.abort)
+        if not self.transport.can_write_eof():  # TLS
+            self.transport.close()
+            return
+        self.transport.write_eof()
+        self.limits.waiting[self] = True
+        self.flow.is_held = False
+        self.flow.resume_reading()
 
     def _look_for_reader(self):
         """Whether a client that has ended its side still reads: who does not refuses what is sent. Before the answer
