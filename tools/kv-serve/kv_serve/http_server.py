@@ -65,6 +65,8 @@ class HttpServer(uvicorn.Server):
         self.engine, self.seconds, self._limits = engine, options.shutdown_seconds, limits
 
     def run(self, listener):
+        # The engine's thread and the event loop give Python's lock to each other with each token.
+        sys.setswitchinterval(0.001)
         asyncio.run(self.serve(sockets=[listener]))
 
     @contextlib.contextmanager

@@ -17,6 +17,7 @@ from .errors import RequestError
 _READ = 64 << 10  # bytes at once
 _HEAD, _LINES = 64 << 10, 200  # of a request's head
 _EVENTS = 16  # of h11, some 30 us each, before others have their turn
+_PAUSE = 0.002  # seconds between turns, in which all else has the processor
 _CLOSING_SECONDS = 5
 _PROBE_SECONDS = 1
 
@@ -150,7 +151,7 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
             self.flow.is_held = True
             self.limits.behind.append(self)
             if len(self.limits.behind) == 1:
-                self.loop.call_soon(self._take_turn)
+                self.loop.call_later(_PAUSE, self._take_turn)
         self._look_at_phase()
 
     def _take_turn(self):
@@ -163,7 +164,7 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
             next_one.handle_events()
         # It may have added itself, and has then seen to its turn.
         if behind and behind[0] is not next_one:
-            self.loop.call_soon(self._take_turn)
+            self.loop.call_later(_PAUSE, self._take_turn)
 
     def on_response_complete(self):
         super().on_response_complete()
