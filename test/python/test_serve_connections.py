@@ -1,15 +1,21 @@
 """Connections of kv-serve: what is late, too much or of odd form ends alone, and nothing of it is in the log."""
 
+import asyncio
 import json
+import os
 import re
+import signal
 import socket
 import struct
 import time
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 import attacks
 from attacks import asked, connect, head, read_answer
+from kv_serve.protocol import Limits, Protocol
 from serve_process import Serve, make_tiny
 from test_metrics import free_port, scrape, value
 
@@ -175,3 +181,56 @@ def test_files_are_left(folder):
         for one in held:
             one.close()
         assert server.end() == (0, "")
+
+
+def test_who_takes_nothing_is_left():
+    """An answer that its client does not read ends after some seconds, and what makes it as well."""
+    ended = []
+
+    async def endless(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        while (await asyncio.sleep(0)) is None and not ended:
+            await send({"type": "http.response.body", "body": b"a" * 65536, "more_body": True})
+            if state.connections == set():
+                ended.append(True)
+
+    async def serve():
+        loop = asyncio.get_running_loop()
+        kind = type("Limited", (Protocol,), {"limits": Limits(write_seconds=0.2)})
+        config = uvicorn.Config(endless, http=kind, lifespan="off", log_config=None)
+        config.load()
+        server = await loop.create_server(
+            lambda: kind(config=config, server_state=state, app_state={}), "127.0.0.1", 0)
+        with connect(server.sockets[0].getsockname()[1]) as connection:
+            connection.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            while not ended:
+                await asyncio.sleep(0.02)
+        server.close()
+
+    state = ServerState()
+    asyncio.run(asyncio.wait_for(serve(), 20))
+    assert ended == [True]
+
+
+def test_who_reads_requests_may_end(folder):
+    """Whatever ends the processes that read requests, the next request has one."""
+    with Serve(folder) as server:
+        [nursery] = map(int, open(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read().split())
+        workers = [int(one) for one in os.listdir("/proc") if one.isdigit() and parent(int(one)) == nursery]
+        assert len(workers) == 1
+        for process in (nursery, *workers):
+            os.kill(process, signal.SIGKILL)
+        time.sleep(0.1)
+        attacks.post(server.port, PATH, asked(prompt="a"))  # may find a process that has just ended
+        for path, body in ((PATH, asked(prompt="a")), ("/v1/chat/completions", asked(messages=[
+                {"role": "user", "content": "a"}]))) * 2:
+            status, answer = attacks.post(server.port, path, body)
+        assert status == 200, answer
+        assert server.end() == (0, "")
+
+
+def parent(process):
+    try:
+        return int(open(f"/proc/{process}/stat").read().rpartition(")")[2].split()[1])
+    except OSError:
+        return None

@@ -108,18 +108,21 @@ class TextPool:
         """note(): says why chats are refused, if the template cannot be used."""
         self._model, self._note = model, note
         self._refusal = None if model.has_template else NO_TEMPLATE
+        self._start_nursery()
+        self._busy = set()
+        self._lanes = {"chat": _Lane(2, 512 << 20, keeps=True, template=True),
+                       "text": _Lane(2, 512 << 20, keeps=True), "large": _Lane(1, 2 << 30, keeps=False)}
+
+    def _start_nursery(self):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             # A session of its own: it does not see the terminal's interrupts.
             self._nursery = subprocess.Popen(
-                [sys.executable, "-m", "kv_serve.text_process", str(theirs.fileno()), str(model.folder.folder),
-                 model.name], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                [sys.executable, "-m", "kv_serve.text_process", str(theirs.fileno()), str(self._model.folder.folder),
+                 self._model.name], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                 start_new_session=True,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TOKENIZERS_PARALLELISM": "false"})
         self._orders = ours
-        self._busy = set()
-        self._lanes = {"chat": _Lane(2, 512 << 20, keeps=True, template=True),
-                       "text": _Lane(2, 512 << 20, keeps=True), "large": _Lane(1, 2 << 30, keeps=False)}
 
     async def start(self):
         lane = self._lanes["chat"]
@@ -173,6 +176,9 @@ class TextPool:
 
     async def _fork(self, lane):
         """(process, why its template is of no use)"""
+        if self._nursery.poll() is not None:  # somebody has ended it, such as a system that is out of memory
+            self._orders.close()
+            self._start_nursery()
         ours, theirs = socket.socketpair()
         with theirs:
             order = Order(lane.template, lane.memory, self._model.max_tokens)
