@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import ssl
 import subprocess
 import sys
@@ -246,11 +247,27 @@ def test_version(tool):
     assert (done.returncode, done.stdout) == (0, f"{tool.name} {number}\n")
 
 
-def test_help_has_a_text_for_each_option():
-    done = subprocess.run([sys.executable, KV_SERVE, "--help"], capture_output=True, text=True, timeout=60,
+@pytest.mark.parametrize("tool, least", ((KV_GENERATE, 15), (KV_SERVE, 30)), ids=lambda one: getattr(one, "name", ""))
+def test_help_has_a_text_for_each_option(tool, least):
+    done = subprocess.run([sys.executable, tool, "--help"], capture_output=True, text=True, timeout=60,
                           env={**os.environ, "COLUMNS": "400"})
     lines = done.stdout.splitlines()
     options = [i for i, line in enumerate(lines) if line.startswith("  -")]
-    assert len(options) > 30
+    assert len(options) > least
     for i in options:  # beside a short one, below a long one
         assert "  " in lines[i].strip() or lines[i + 1].startswith(" " * 10), lines[i]
+
+
+@pytest.mark.parametrize("has_folder", (False, True))
+def test_bindings_that_are_not_built(tmp_path, has_folder):
+    """Configuring a build makes the package's folder, in which nothing is."""
+    for name in ("kv-serve", "kv-generate"):
+        shutil.copytree(ROOT / "tools" / name, tmp_path / "tools" / name)
+    if has_folder:
+        (tmp_path / "build/release/python/kvmlir").mkdir(parents=True)
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run([sys.executable, tmp_path / "tools/kv-serve/kv-serve", "--help"], capture_output=True, text=True,
+                          timeout=60, env=environment, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (
+        1, "kv-serve: the Python package kvmlir is missing; `pip install .` in a checkout, or a build of the target "
+           "kvmlir-python, has it\n")
