@@ -49,8 +49,8 @@ def ask(server, method, path, body=None, **headers):
     lines = {"Host": f"localhost:{server.port}", "Connection": "close", "Content-Length": str(len(data)), **{
         name.replace("_", "-"): value for name, value in headers.items()}}
     with connect(server.port) as connection:
-        connection.sendall("\r\n".join((f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in lines.items()),
-                                        "", "")).encode() + data)
+        said = (f"{method} {path} HTTP/1.1", *(f"{name}: {value}" for name, value in lines.items()), "", "")
+        connection.sendall("\r\n".join(said).encode() + data)
         first, _, rest = read_answer(connection).partition(b"\r\n\r\n")
     first, *found = first.decode().split("\r\n")
     return (int(first.split()[1]), {line.partition(": ")[0].lower(): line.partition(": ")[2] for line in found},
@@ -64,8 +64,8 @@ PATHS = (("GET", "/v1/models", None), ("GET", "/health", None), ("POST", "/v1/co
 @pytest.mark.parametrize("method, path, body", PATHS)
 def test_hosts(plain, guarded, method, path, body):
     """A page whose name leads to this machine has a Host of its own."""
-    for host in ("evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1", "",
-                 "[::2]", "[", "a" * 1000):
+    for host in ("evil.example", "evil.example:8000", "127.0.0.1.evil.example", "localhost.evil.example", "10.0.0.1",
+                 "", "[::2]", "[", "a" * 1000):
         status, _, answer = ask(plain, method, path, body, Host=host)
         assert status == 403 and "is not served here, allowed: localhost, 127.0.0.1" in answer["error"]["message"], host
         assert len(answer["error"]["message"]) < 250
@@ -79,7 +79,8 @@ def test_hosts(plain, guarded, method, path, body):
 def test_pages_from_elsewhere(plain, guarded):
     """May not ask for work; their browsers keep what else is answered."""
     for origin in ("http://evil.example", "null", "http://localhost:1", "https://page.example"):
-        for path, body in (("/v1/completions", COMPLETION), ("/v1/chat/completions", {}), ("/reset_prefix_cache", None)):
+        for path, body in (("/v1/completions", COMPLETION), ("/v1/chat/completions", {}),
+                           ("/reset_prefix_cache", None)):
             status, headers, answer = ask(plain, "POST", path, body, Origin=origin, Content_Type="text/plain")
             assert (status, answer["error"]["message"]) == (
                 403, f"pages of '{origin}' may not use this server; --allow-origin lets them")
@@ -125,12 +126,13 @@ def test_no_proxy_for_own_addresses(plain):
 
 def test_tls(folder, tmp_path):
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days", "2",
-                    "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, "-days",
+                    "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"], check=True,
+                   capture_output=True)
     with Serve(folder, "--tls-cert", cert, "--tls-key", key) as server:
         assert server.url == f"https://127.0.0.1:{server.port}"
-        opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=cert)))
+        trust = urllib.request.HTTPSHandler(context=ssl.create_default_context(cafile=cert))
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), trust)
         body = json.dumps(COMPLETION).encode()
         with opener.open(urllib.request.Request(server.url + "/v1/completions", body), timeout=60) as answer:
             assert json.load(answer)["usage"]["completion_tokens"] == 4
@@ -253,7 +255,7 @@ def test_help_has_a_text_for_each_option(tool, least):
                           env={**os.environ, "COLUMNS": "400"})
     lines = done.stdout.splitlines()
     options = [i for i, line in enumerate(lines) if line.startswith("  -")]
-    assert len(options) > least
+    assert len(options) >= least
     for i in options:  # beside a short one, below a long one
         assert "  " in lines[i].strip() or lines[i + 1].startswith(" " * 10), lines[i]
 

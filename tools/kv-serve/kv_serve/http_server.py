@@ -55,9 +55,9 @@ class HttpServer(uvicorn.Server):
     def __init__(self, application, engine, limits, options):
         # Twice the time at most: answers that are given up still go out. The backlog is how many connections one
         # turn of the event loop accepts.
+        protocol = type("Limited", (Protocol,), {"limits": limits})
         super().__init__(uvicorn.Config(
-            application, log_level=options.log_level, lifespan="on", http=type("Limited", (Protocol,), {"limits": limits}),
-            ws="none", backlog=16, timeout_graceful_shutdown=2 * options.shutdown_seconds + 1, proxy_headers=False,
+            application, log_level=options.log_level, lifespan="on", http=protocol, ws="none", backlog=16, timeout_graceful_shutdown=2 * options.shutdown_seconds + 1, proxy_headers=False,
             ssl_certfile=options.tls_cert, ssl_keyfile=options.tls_key))
         if options.log_level == "warning":  # nothing of clients that go away, or speak no HTTP
             for name in (Protocol.LOG, "asyncio"):

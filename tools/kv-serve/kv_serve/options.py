@@ -18,8 +18,9 @@ _KEY_VARIABLE = "KV_SERVE_API_KEY"
 
 def parse(arguments):
     parser = Parser(
-        prog="kv-serve", description="Serves a model folder (what kv-import wrote, and model.so) over OpenAI's HTTP "
-                                     "interface.", epilog="example: kv-serve model --port 8731 --cache-bytes 8000000000")
+        prog="kv-serve",
+        description="Serves a model folder (what kv-import wrote, and model.so) over OpenAI's HTTP interface.",
+        epilog="example: kv-serve model --port 8731 --cache-bytes 8000000000")
     parser.add_argument("model", help="folder with model.so, weights.safetensors, tokenizer.json and "
                                       "model.json")
     parser.add_argument("--served-model-name", metavar="NAME", help="default: the model's own")

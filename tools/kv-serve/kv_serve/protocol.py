@@ -125,7 +125,8 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
     def eof_received(self):
         """Whether the connection stays: a client may end its side, and read its answer."""
         self._has_ended = True
-        if self._is_refused or self.scheme == "https" or not self._has_request() or self.conn.their_state is h11.SEND_BODY:
+        is_asked = self._has_request() and self.conn.their_state is not h11.SEND_BODY
+        if not is_asked or self._is_refused or self.scheme == "https":
             return False
         self._look_for_reader()
         return True
