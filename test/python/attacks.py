@@ -212,6 +212,7 @@ def chunks():
     def run(number):
         with connect(PORT) as connection:
             connection.sendall(head(_TEXT, None, "Transfer-Encoding: chunked") + body)
+            connection.recv(1)
 
     _repeat(16, run)
 
@@ -251,7 +252,7 @@ def unread():
         connection.sendall(head(_TEXT, len(body)) + body)
         time.sleep(0.5)
 
-    _repeat(8, run)
+    _repeat(4, run)
 
 
 def resets():
