@@ -37,7 +37,7 @@ def test_others_are_answered(server, attack):
     for _ in range(5):
         canary = watch(server.port, attack, 0.7)
         assert canary.failure is None
-        assert resident(server) < 400e6  # bodies of all kinds are 256 MiB at most
+        assert resident(server) < 500e6  # large bodies are 256 MiB at most, and grow by an eighth
         if max(canary.worst.values()) < WORST:
             return
     pytest.fail(f"the longest times: {canary.worst}")
