@@ -271,8 +271,8 @@ def resets():
 
 ATTACKS = {one.__name__: one for one in (
     twice, unknown, nested, objects, text, texts, word, chat, tokens, stop_tokens, stops, messages, bad_messages,
-    halves, template_time, template_memory, template_text, template_left, slow_heads, slow_bodies, held_bodies, connections,
-    chunks, heads, pipelines, unread, resets)}
+    halves, template_time, template_memory, template_text, template_left, slow_heads, slow_bodies, held_bodies,
+    connections, chunks, heads, pipelines, unread, resets)}
 
 if __name__ == "__main__":
     os.nice(10)  # an attacker has a machine of his own

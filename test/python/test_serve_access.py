@@ -234,8 +234,8 @@ def test_openapi(plain):
 def test_the_log_has_reasons(folder):
     with Serve(folder, "--log-level", "info") as server:
         cache = [line for line in server.before if "the cache has" in line]
-        assert cache == ["kv-serve: note: the cache has 128 pages of 16 tokens, 0.5 MiB; a request may have 512 tokens, "
-                         "a step 16 requests\n"]
+        assert cache == ["kv-serve: note: the cache has 128 pages of 16 tokens, 0.5 MiB; a request may have 512 "
+                         "tokens, a step 16 requests\n"]
         assert post(server.port, "/v1/completions", {**COMPLETION, "n": 2})[0] == 400
         status, printed = server.end()
         assert status == 0
@@ -268,8 +268,8 @@ def test_bindings_that_are_not_built(tmp_path, has_folder):
     if has_folder:
         (tmp_path / "build/release/python/kvmlir").mkdir(parents=True)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run([sys.executable, tmp_path / "tools/kv-serve/kv-serve", "--help"], capture_output=True, text=True,
-                          timeout=60, env=environment, cwd=tmp_path)
+    done = subprocess.run([sys.executable, tmp_path / "tools/kv-serve/kv-serve", "--help"], capture_output=True,
+                          text=True, timeout=60, env=environment, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (
         1, "kv-serve: the Python package kvmlir is missing; `pip install .` in a checkout, or a build of the target "
            "kvmlir-python, has it\n")

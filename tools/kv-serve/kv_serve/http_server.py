@@ -15,7 +15,7 @@ import uvicorn
 from .protocol import Limits, Protocol
 
 _BACKLOG = 2048  # connections that the system keeps until they are accepted
-_SPARE_FILES = 64
+_FILES, _SPARE_FILES = 1 << 16, 64
 
 
 def resolve(host, port):
@@ -32,12 +32,11 @@ def listen(host, port):
 
 
 def make_limits(options):
-    """Of connections. As many descriptors as the system lets the process have; a few are for all else. Raises
-    ValueError."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with contextlib.suppress(OSError, ValueError):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    """Of connections: no more than the process may open files, of which a few are for all else. Raises ValueError."""
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files != resource.RLIM_INFINITY and files < _FILES:
+        files = _FILES if most == resource.RLIM_INFINITY else min(most, _FILES)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (files, most))
     left = (1 << 31 if files == resource.RLIM_INFINITY else files) - len(os.listdir("/proc/self/fd")) - _SPARE_FILES
     if left < 1:
         raise ValueError(f"the process may open {files} files, too few for a connection")
@@ -57,7 +56,8 @@ class HttpServer(uvicorn.Server):
         # turn of the event loop accepts.
         protocol = type("Limited", (Protocol,), {"limits": limits})
         super().__init__(uvicorn.Config(
-            application, log_level=options.log_level, lifespan="on", http=protocol, ws="none", backlog=16, timeout_graceful_shutdown=2 * options.shutdown_seconds + 1, proxy_headers=False,
+            application, log_level=options.log_level, lifespan="on", http=protocol, ws="none", backlog=16,
+            timeout_graceful_shutdown=2 * options.shutdown_seconds + 1, proxy_headers=False,
             ssl_certfile=options.tls_cert, ssl_keyfile=options.tls_key))
         if options.log_level == "warning":  # nothing of clients that go away, or speak no HTTP
             for name in (Protocol.LOG, "asyncio"):
