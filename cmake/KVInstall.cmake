@@ -55,7 +55,8 @@ endforeach()
 kv_install_script(kv-import)
 kv_install_script(kv-generate)
 kv_install_script(kv-serve)
-install(FILES tools/kv_command_line.py
+file(WRITE ${CMAKE_BINARY_DIR}/VERSION "${PROJECT_VERSION}\n")
+install(FILES tools/kv_command_line.py ${CMAKE_BINARY_DIR}/VERSION
   DESTINATION ${CMAKE_INSTALL_LIBEXECDIR} COMPONENT tools)
 
 if(KV_ENABLE_COMPILER)

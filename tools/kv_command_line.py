@@ -2,15 +2,27 @@
 
 import argparse
 import math
+import re
+from pathlib import Path
+
+
+def version():
+    """The project's: installing writes it beside this file, a checkout has it where it is built."""
+    here = Path(__file__).resolve().parent
+    if (here / "VERSION").is_file():
+        return (here / "VERSION").read_text().strip()
+    return re.search(r"project\(kv-mlir VERSION ([0-9.]+)", (here.parent / "CMakeLists.txt").read_text())[1]
 
 
 class Parser(argparse.ArgumentParser):
-    """Texts without a type are not empty: what a shell makes of a variable that is not set is no name, folder or
+    """Says its version. Texts without a type are not empty: what a shell makes of a variable that is not set is no name, folder or
     address."""
 
     def __init__(self, **more):
         super().__init__(**more)
         self.register("type", None, _reader(str, bool, "a text that is not empty"))
+        self.add_argument("--version", action="version", version=f"{self.prog} {version()}",
+                          help="show the version, and end")
 
     def error(self, message):
         self.exit(2, f"{self.prog}: {message.removeprefix('argument ')}\n")

@@ -1,6 +1,7 @@
 """kv-serve as a process, and what its model would answer alone."""
 
 import json
+import resource
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from kv_generate.chat import ChatFormat
 from kv_generate.model_folder import ModelFolder
 from kv_import import synthetic
 from test_metrics import scrape
-from tools import KV_IMPORT, ROOT, run
+from tools import KV_IMPORT, ROOT, open_own, run
 
 KV_SERVE = ROOT / "tools/kv-serve/kv-serve"
 PAGE = 16
@@ -27,6 +28,16 @@ def make_model(folder):
     config = synthetic.make_config("llama", layers=8, hidden=256, intermediate=1024, heads=8, head_dim=32)
     weights = synthetic.make_weights(config)
     weights["model.embed_tokens.weight"] *= 0.25  # or one token would have all probability
+    return _import(folder, config, weights)
+
+
+def make_tiny(folder):
+    """A quick one: a token takes a fraction of a millisecond."""
+    config = synthetic.make_config("llama")
+    return _import(folder, config, synthetic.make_weights(config))
+
+
+def _import(folder, config, weights):
     synthetic.write_hf(folder / "hf", config, weights)
     done = run(KV_IMPORT, folder / "hf", "-o", folder / "model", "--page", str(PAGE), "--name", "tiny")
     assert done.returncode == 0, done.stderr
@@ -62,14 +73,17 @@ class Alone:
 
 
 class Serve:
-    """A running kv-serve."""
+    """A running kv-serve. files: that it may open."""
 
-    def __init__(self, folder, *options, threads=1, env=None):
+    def __init__(self, folder, *options, threads=1, env=None, files=None):
         self.process = subprocess.Popen(
             [sys.executable, KV_SERVE, folder, "--port", "0", "--threads", str(threads), *map(str, options)],
-            stderr=subprocess.PIPE, text=True, env=env)
-        line = self.process.stderr.readline()
-        assert line.startswith("kv-serve: http://127.0.0.1:"), line + self.process.stderr.read()
+            stderr=subprocess.PIPE, text=True, env=env, preexec_fn=files and (
+                lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))))
+        self.before = []  # lines of the start
+        while not (line := self.process.stderr.readline()).startswith("kv-serve: http"):
+            assert line, "".join(self.before)
+            self.before.append(line)
         self.url = line.split()[1]
         self.port = int(self.url.rpartition(":")[2])
 
@@ -89,7 +103,7 @@ class Serve:
         """(status, parsed body)"""
         data = data if isinstance(data, bytes) else json.dumps(data).encode()
         try:
-            with urllib.request.urlopen(urllib.request.Request(self.url + path, data), timeout=60) as answer:
+            with open_own(urllib.request.Request(self.url + path, data), timeout=60) as answer:
                 return answer.status, json.loads(answer.read() or b"null")
         except urllib.error.HTTPError as error:
             return error.code, json.loads(error.read())

@@ -251,6 +251,9 @@ def test_a_token_costs_the_same_everywhere(tokenizer):
             self.ids += len(ids)
             return tokenizer.decode(ids, **more)
 
+        def __getattr__(self, name):
+            return getattr(tokenizer, name)
+
     character = tokenizer.encode("東").ids
     random = np.random.default_rng(1)
     kinds = (character[:1], character[:2], character[1:2], character, tokenizer.encode("a é").ids)

@@ -4,20 +4,19 @@ import json
 import re
 import socket
 import threading
-import urllib.request
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from test_events import DRIVER, KvRun, Manager
-from tools import ROOT
+from tools import ROOT, open_own
 
 pytestmark = pytest.mark.skipif(not DRIVER, reason="libzmq or prometheus-cpp is not there")
 
 
 def scrape(port):
     """The samples by name and labels, and the families by name."""
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+    with open_own(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
         assert answer.status == 200 and answer.headers["Content-Type"].startswith("text/plain")
         text = answer.read().decode()
     families = {family.name: family for family in text_string_to_metric_families(text)}

@@ -149,6 +149,7 @@ NOBODY = "--machine=a=tcp://127.0.0.1:7,tcp://127.0.0.1:9"
     ("[1]", {"error": "not a request: the line is [1], a JSON object is needed"}),
     ("[" * 10**6 + "]" * 10**6, {"error": "not a request: the line is nested deeper than 64 levels"}),
     ('{"id": "a", "tokens": [1], "id": "b"}', {"error": 'not a request: the line has the field "id" twice'}),
+    ("[" * (17 << 20), {"error": "not a request: the line has more than 16777216 bytes"}),
     ("{}", {"error": "not a request: the field id is missing"}),
     ('{"id": 3}', {"error": "not a request: id is 3, allowed: a string"}),
     ('{"done": 3}', {"error": "not a request: done is 3, allowed: a string"}),

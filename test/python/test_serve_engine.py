@@ -1,6 +1,9 @@
 """kv-serve's engine when its server fails: everybody is told, and nobody waits for ever."""
 
 import asyncio
+import os
+import signal
+import time
 import types
 
 import pytest
@@ -68,3 +71,32 @@ def test_a_loop_that_has_ended():
     engine._put(engine._end)
     engine._thread.join(timeout=10)
     assert not engine._thread.is_alive() and engine.failure is None
+
+
+def test_a_signal_while_the_loop_is_busy():
+    """The engine's wakeups leave room in the event loop's pipe, of which each signal needs a byte."""
+    server, seen, steps = Failing(), [], 0
+
+    async def serve():
+        loop, engine = asyncio.get_running_loop(), Engine(server, None, 4)
+
+        def step():
+            nonlocal steps
+            steps += 1
+            engine._post(seen.copy)
+            return True
+
+        server.step = step
+        loop.add_signal_handler(signal.SIGUSR1, seen.append, None)
+        engine.start()
+        engine._put(seen.copy)
+        until = time.monotonic() + 20
+        while steps < 10_000 and time.monotonic() < until:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        await asyncio.sleep(0.1)
+        loop.remove_signal_handler(signal.SIGUSR1)
+        await engine.stop()
+
+    asyncio.run(asyncio.wait_for(serve(), 60))
+    assert seen == [None] and steps >= 10_000

@@ -39,6 +39,7 @@ BAD_LINES = {
     "[" * 10**6 + "]" * 10**6: "line 2 is nested deeper than 64 levels",
     '{"id": "b", "tokens": %s1%s}' % ("[" * 10**6, "]" * 10**6): "line 2 is nested deeper than 64 levels",
     '{"id": "b", "tokens": [1], "id": "c"}': 'line 2 has the field "id" twice',
+    '{"id": "b", "tokens": [%s1]}' % ("1," * 10**7): "line 2 has more than 16777216 bytes",
     '{"tokens": [1]}': "the field id is missing",
     '{"id": 7, "tokens": [1]}': "id is 7, allowed: a string",
     '{"id": "b"}': "request b: ",

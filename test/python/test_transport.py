@@ -5,14 +5,13 @@ import signal
 import socket
 import subprocess
 import time
-import urllib.request
 
 import pytest
 
 from kv_import import synthetic
 from peers import Decode, Prefill, command, environment, nixl
 from test_windows import Model
-from tools import KV_IMPORT, ROOT, find, manifest, run
+from tools import KV_IMPORT, ROOT, find, manifest, open_own, run
 
 KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
 pytestmark = pytest.mark.skipif(not (KV_COMPILE and KV_RUN), reason="kv-run is not built")
@@ -163,7 +162,7 @@ def test_metrics(model):
             return free.getsockname()[1]
 
     def figures(port):
-        text = urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=20).read().decode()
+        text = open_own(f"http://127.0.0.1:{port}/metrics", timeout=20).read().decode()
         return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines()
                 if line.startswith("kv_peer_")}
 

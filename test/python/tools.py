@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.request
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,6 +21,11 @@ QUICK = "-O0"
 def of_pipeline(name, quick=False):
     """kv-compile's options for a pipeline: kv-reference, by which nobody serves, is always compiled quickly."""
     return (f"--pipeline={name}", *((QUICK,) if quick or name == "kv-reference" else ()))
+
+
+def open_own(request, timeout):
+    """urlopen() of an address of this machine: without the proxy that environment variables may name."""
+    return urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=timeout)
 
 
 def run(tool, *arguments, **more):

@@ -42,6 +42,36 @@ template <class Write> std::string printed(bool stream, Write &&write) {
 
 } // namespace
 
+/// The lines of a text that is given in pieces of so many bytes.
+std::vector<std::pair<std::string, bool>> lines(std::string_view text,
+                                                size_t piece) {
+  std::vector<std::pair<std::string, bool>> found;
+  auto take = [&](std::string_view line, bool isTooLong) {
+    found.emplace_back(line, isTooLong);
+  };
+  LineBuffer buffer;
+  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
+    buffer.append(text.substr(0, piece), take);
+  buffer.finish(take);
+  return found;
+}
+
+TEST(LineBuffer, LinesAreTheSameInPiecesOfAnySize) {
+  std::string text = "one\n\ntwo and more\n" +
+                     std::string(LineBuffer::Most, 'a') + "\n" +
+                     std::string(LineBuffer::Most + 1, 'b') + "\nlast";
+  for (size_t piece : {size_t(1), size_t(3), size_t(1 << 16), text.size()}) {
+    auto found = lines(text, piece);
+    ASSERT_EQ(found.size(), 6u);
+    EXPECT_EQ(found[0].first, "one");
+    EXPECT_EQ(found[1].first, "");
+    EXPECT_EQ(found[2].first, "two and more");
+    EXPECT_EQ(found[3].first.size(), LineBuffer::Most);
+    EXPECT_EQ(found[4], std::pair(std::string(), true));
+    EXPECT_EQ(found[5], std::pair(std::string("last"), false));
+  }
+}
+
 TEST(RequestParser, Defaults) {
   auto request = parseRequest(R"({"id": "a", "tokens": [5, 0]})", 1, false);
   ASSERT_TRUE(request) << request.error().message;

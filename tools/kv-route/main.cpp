@@ -16,6 +16,7 @@
 #include "../../runtime/routing/Follower.h"
 #include "../../runtime/routing/PrefixHashes.h"
 #include "../JsonFields.h"
+#include "../LineBuffer.h"
 #include "../StandardStreams.h"
 
 #include <cstring>
@@ -46,7 +47,7 @@ private:
   Json route(const Json &request);
   void finish(const std::string &id);
   Json status() const;
-  void answerLine(std::string_view line);
+  void answerLine(std::string_view line, bool isTooLong);
   /// Answers the whole lines that have been read, at the end also one without
   /// its end. False: there are no more.
   bool readLines();
@@ -61,8 +62,8 @@ private:
     int64_t load;
   };
   std::unordered_map<std::string, Running> running;
-  std::string rest; // of a line
-  int failed = 0;   // the errno by which reading ended before the end
+  LineBuffer lines;
+  int failed = 0; // the errno by which reading ended before the end
 };
 
 Expected<void> Service::follow() {
@@ -156,7 +157,14 @@ Json Service::answer(const Json &request) {
   return request.contains("status") ? status() : route(request);
 }
 
-void Service::answerLine(std::string_view line) {
+void Service::answerLine(std::string_view line, bool isTooLong) {
+  if (isTooLong) {
+    std::cout << Json{{"error", concat("not a request: the line has more than ",
+                                       LineBuffer::Most, " bytes")}}
+                     .dump()
+              << "\n";
+    return;
+  }
   if (line.find_first_not_of(" \t\r") == std::string_view::npos)
     return;
   Expected<Json> request = parseLine(line);
@@ -168,22 +176,20 @@ void Service::answerLine(std::string_view line) {
 }
 
 bool Service::readLines() {
+  auto take = [&](std::string_view line, bool isTooLong) {
+    answerLine(line, isTooLong);
+  };
   char part[1 << 16];
   ssize_t bytes = ::read(STDIN_FILENO, part, sizeof part);
   if (bytes < 0 && errno == EINTR)
     return true;
   if (bytes <= 0) {
     failed = bytes < 0 ? errno : 0;
-    answerLine(std::exchange(rest, {}));
+    lines.finish(take);
     std::cout.flush();
     return false;
   }
-  rest.append(part, static_cast<size_t>(bytes));
-  size_t begin = 0;
-  for (size_t end; (end = rest.find('\n', begin)) != std::string::npos;
-       begin = end + 1)
-    answerLine(std::string_view(rest).substr(begin, end - begin));
-  rest.erase(0, begin);
+  lines.append({part, static_cast<size_t>(bytes)}, take);
   std::cout.flush();
   return true;
 }

@@ -10,6 +10,9 @@ using namespace kv;
 using namespace kv::run;
 
 bool RequestStream::read(bool wait) {
+  auto take = [&](std::string_view text, bool isTooLong) {
+    parseLine(text, isTooLong);
+  };
   while (!ended) {
     // A descriptor of -1 is passed over.
     pollfd ready[] = {{file, POLLIN, 0}, {idleDescriptor, POLLIN, 0}};
@@ -30,24 +33,22 @@ bool RequestStream::read(bool wait) {
     if (bytes <= 0) {
       ended = true;
       failed = bytes < 0 ? errno : 0;
-      if (!buffer.empty())
-        parseLine(buffer);
-      buffer.clear();
+      lines.finish(take);
       break;
     }
-    buffer.append(chunk, static_cast<size_t>(bytes));
-    size_t start = 0;
-    for (size_t end; (end = buffer.find('\n', start)) != std::string::npos;
-         start = end + 1)
-      parseLine(std::string_view(buffer).substr(start, end - start));
-    buffer.erase(0, start);
-    wait = wait && start == 0; // Half a line is nothing yet.
+    bool hasLine = lines.append({chunk, static_cast<size_t>(bytes)}, take);
+    wait = wait && !hasLine; // Half a line is nothing yet.
   }
   return false;
 }
 
-void RequestStream::parseLine(std::string_view text) {
+void RequestStream::parseLine(std::string_view text, bool isTooLong) {
   ++line;
+  if (isTooLong) {
+    bad.push_back({std::nullopt, concat("line ", line, " has more than ",
+                                        LineBuffer::Most, " bytes")});
+    return;
+  }
   if (text.find_first_not_of(" \t\r") == std::string_view::npos)
     return;
   if (auto request = parseRequest(text, line, dumps))

@@ -3,6 +3,7 @@
 #ifndef KV_TOOLS_KVRUN_REQUESTSTREAM_H
 #define KV_TOOLS_KVRUN_REQUESTSTREAM_H
 
+#include "../LineBuffer.h"
 #include "AnswerWriter.h"
 
 #include "kv/Runtime/Serving/TextGenerator.h"
@@ -42,7 +43,7 @@ private:
   /// Takes what can be read; blocks for something when `wait`. False at the
   /// end.
   bool read(bool wait);
-  void parseLine(std::string_view text);
+  void parseLine(std::string_view text, bool isTooLong);
 
   int file;
   int idleDescriptor = -1;
@@ -51,7 +52,7 @@ private:
   AnswerWriter *writer = nullptr;
   bool ended = false;
   int failed = 0;
-  std::string buffer; // the line that is not complete yet
+  LineBuffer lines;
   int64_t line = 0;
   std::deque<GenerationRequest> requests; // never moved
   size_t given = 0;

@@ -26,17 +26,18 @@ def parse(arguments):
     parser.add_argument("--raw", action="store_true", help="no chat template: continue the text")
     parser.add_argument("--one-by-one", action="store_true",
                         help="start a prompt when the answer before it is complete")
-    parser.add_argument("--max-new-tokens", type=integer(0, 2**31 - 1), default=256, metavar="N")
+    parser.add_argument("--max-new-tokens", type=integer(0, 2**31 - 1), default=256, metavar="N",
+                        help="most tokens of an answer (default: 256)")
     parser.add_argument("--temperature", type=number("of 0 or more", lambda x: x >= 0), metavar="X", help="0 is greedy")
     parser.add_argument("--top-k", type=integer(0, 2**31 - 1), metavar="N", help="0 is off")
     parser.add_argument("--top-p", type=number("above 0, at most 1", lambda x: 0 < x <= 1), metavar="X",
                         help="1 is off")
     parser.add_argument("--min-p", type=number("from 0 to 1", lambda x: 0 <= x <= 1), metavar="X", help="0 is off")
     parser.add_argument("--seed", type=integer(0, 2**63 - 1), default=0, metavar="N",
-                        help="request i draws with the seed N + i")
-    parser.add_argument("--threads", type=integer(1, 4096), metavar="N")
+                        help="request i draws with the seed N + i (default: 0)")
+    parser.add_argument("--threads", type=integer(1, 4096), metavar="N", help="default: cores")
     parser.add_argument("--stats", metavar="FILE", help="write kv-run's statistics (of the last turn); - is stderr")
-    parser.add_argument("--kv-run", metavar="FILE")
+    parser.add_argument("--kv-run", metavar="FILE", help="the program (default: the one in PATH or in a build)")
     # Prompts may stand before, between and after options.
     options = parser.parse_intermixed_args(arguments)
     if options.chat and (options.prompt or options.raw):

@@ -1,5 +1,12 @@
 """Token ids to text as they come."""
 
+import functools
+
+
+@functools.lru_cache(maxsize=8)  # a model may have ten thousands of them
+def _special_tokens(tokenizer):
+    return frozenset(token for token, added in tokenizer.get_added_tokens_decoder().items() if added.special)
+
 
 class Detokenizer:
     """Text that can no longer change. The bytes of a character may be spread over several
@@ -13,11 +20,16 @@ class Detokenizer:
 
     def __init__(self, tokenizer):
         self.tokenizer = tokenizer
+        self.skipped = _special_tokens(tokenizer)
         self.ids = []
         self.start = 0  # the window that is decoded again
         self.done = 0  # ids whose text has been given out
 
     def push(self, token):
+        # Special tokens, and ids that name none, are as if they were not there, as in decode() of all. A window that
+        # began with one would lose the space that some tokenizers take from the beginning of a text.
+        if token in self.skipped or self.tokenizer.id_to_token(token) is None:
+            return ""
         self.ids.append(token)
         text = self._text(self.start, len(self.ids))
         if not text.endswith("\ufffd"):

@@ -47,6 +47,16 @@ def make_manager(model, options, name, note):
         return make(length)
 
 
+def describe(model, manager, options):
+    """What the cache takes, in a sentence."""
+    rest = f"a request may have {manager.max_seq_len} tokens, a step {options.max_batch} requests"
+    if model.params.cache_strategy == kvmlir.KVCacheStrategy.CONTINUOUS:
+        return f"the cache has {options.max_batch} slots; {rest}"
+    spec, pages = model.params.spec(), _choose_pages(model.params, model.manifest.model_max_seq_len, options)
+    return (f"the cache has {pages} pages of {spec.page_size()} tokens, "
+            f"{pages * spec.bytes_per_block() / 2**20:.1f} MiB; {rest}")
+
+
 def _choose_pages(params, length, options):
     if options.pages:
         return options.pages

@@ -1,22 +1,47 @@
 """What HTTP clients send, and whether they are still there."""
 
 import asyncio
+import contextlib
 import json
+import logging
 
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
-from .errors import RequestError
+from .errors import RequestError, cut
 
 MOST_BYTES = 16 << 20
+SMALL = 256 << 10  # a body that is not larger waits for no larger ones
 
 
-async def read_body(request):
-    data = bytearray()
-    async for part in request.stream():
-        data += part
-        if len(data) > MOST_BYTES:
-            raise RequestError(413, f"the body has more than {MOST_BYTES} bytes")
-    return bytes(data)
+def refusal(method, path, error, headers=None):
+    """The answer that a RequestError is. Its reason is in the log of those who ask for one."""
+    logging.getLogger("uvicorn.error").info("%s %s: %d: %s", method, cut(path), error.status, error.message)
+    return JSONResponse(error.body(), error.status, headers)
+
+
+class Bodies:
+    """Reads them whole. most_waiting: bytes of all that are held and have not been answered, beyond the small ones."""
+
+    def __init__(self, most_waiting):
+        self._left, self._most = most_waiting, most_waiting
+
+    @contextlib.asynccontextmanager
+    async def read(self, request):
+        """Raises RequestError, ClientDisconnect."""
+        data, held = bytearray(), 0
+        try:
+            async for part in request.stream():
+                data += part
+                if len(data) > MOST_BYTES:
+                    raise RequestError(413, f"the body has more than {MOST_BYTES} bytes")
+                if len(data) > SMALL:
+                    self._left -= len(data) - held
+                    held = len(data)
+                if self._left < 0:
+                    raise RequestError(503, f"bodies of {self._most} bytes are being read already, try again later")
+            yield data
+        finally:
+            self._left += held
 
 
 async def unless_gone(receive, work):

@@ -2,31 +2,40 @@
 
 import asyncio
 import contextlib
+import http.client
 import time
-import urllib.error
-import urllib.request
+import urllib.parse
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from .answer_forms import Chat, Completion
-from .connection import EventStream, read_body, unless_gone
-from .errors import RequestError
-from .fields import parse
+from .connection import EventStream, refusal, unless_gone
+from .errors import RequestError, cut
 from .generation import Generation
-from .requests import read_chat, read_completion
+from .openapi import describe
+
+_GONE = 499  # nobody reads it
 
 
-def make_application(model, engine, metrics_url):
-    own = _Endpoints(model, engine, metrics_url)
+def make_application(model, engine, texts, bodies, metrics_url, description):
+    """texts: TextPool. bodies: Bodies. description: arguments of openapi.describe()."""
+    own = _Endpoints(model, engine, texts, bodies, metrics_url)
+    described = describe(*description)
 
     @contextlib.asynccontextmanager
     async def lifespan(_):
+        await texts.start()
         engine.start()
         yield
         await engine.stop()
+        texts.stop()
+
+    async def openapi(request):
+        return JSONResponse(described)
 
     return Starlette(lifespan=lifespan, routes=[
         Route("/v1/chat/completions", own.chat, methods=["POST"]),
@@ -35,24 +44,30 @@ def make_application(model, engine, metrics_url):
         Route("/v1/models/{name:path}", own.model_of_name),
         Route("/health", own.health),
         Route("/metrics", own.metrics),
+        Route("/openapi.json", openapi),
         Route("/reset_prefix_cache", own.reset_prefix_cache, methods=["POST"]),
-    ], exception_handlers={RequestError: _refuse, HTTPException: _refuse_http, Exception: _fail})
+    ], exception_handlers={RequestError: _refuse, HTTPException: _refuse_http, ClientDisconnect: _leave,
+                           Exception: _fail})
 
 
 class _Endpoints:
-    def __init__(self, model, engine, metrics_url):
-        self.model, self.engine, self.metrics_url = model, engine, metrics_url
+    def __init__(self, model, engine, texts, bodies, metrics_url):
+        self.model, self.engine, self.texts, self.bodies = model, engine, texts, bodies
+        self.metrics_url = metrics_url and urllib.parse.urlsplit(metrics_url)
         self.since = int(time.time())
 
     async def chat(self, request):
-        return await self._generate(request, read_chat, Chat)
+        return await self._generate(request, "chat", Chat)
 
     async def completions(self, request):
-        return await self._generate(request, read_completion, Completion)
+        return await self._generate(request, "text", Completion)
 
-    async def _generate(self, request, read, form):
-        asked = read(parse(await read_body(request)), self.model)
-        generation = Generation(self.engine, self.model, asked)
+    async def _generate(self, request, kind, form):
+        async with self.bodies.read(request) as body:
+            asked = await unless_gone(request.receive, self.texts.ask(kind, body))
+        if asked is None:
+            return Response(status_code=_GONE)
+        generation = Generation(self.engine, self.model.tokenizer, asked)
         await generation.start()
         form = form(self.model.name)
         if asked.stream:
@@ -61,7 +76,7 @@ class _Endpoints:
             whole = await unless_gone(request.receive, _whole(generation, form))
         finally:
             generation.abort()
-        return JSONResponse(whole) if whole else Response(status_code=499)  # nobody reads it
+        return JSONResponse(whole) if whole else Response(status_code=_GONE)
 
     async def models(self, request):
         return JSONResponse({"object": "list", "data": [self._model()]})
@@ -84,16 +99,19 @@ class _Endpoints:
         if not self.metrics_url:
             raise RequestError(501, "there are no metrics: the cache has no pages, or libkv_metrics.so "
                                     "is not there")
-
-        def scrape():
-            with urllib.request.urlopen(self.metrics_url, timeout=10) as answer:
-                return answer.read(), answer.headers["Content-Type"]
-
         try:
-            text, kind = await asyncio.to_thread(scrape)
-        except (OSError, urllib.error.URLError) as error:
+            text, kind = await asyncio.to_thread(self._scrape)
+        except (OSError, http.client.HTTPException) as error:
             raise RequestError(502, f"the metrics cannot be read: {error}")
         return Response(text, media_type=kind)
+
+    def _scrape(self):
+        """Without a proxy, which environment variables may name: it is an address of this machine."""
+        connection = http.client.HTTPConnection(self.metrics_url.hostname, self.metrics_url.port, timeout=10)
+        with contextlib.closing(connection):
+            connection.request("GET", self.metrics_url.path)
+            answer = connection.getresponse()
+            return answer.read(), answer.headers["Content-Type"]
 
     async def reset_prefix_cache(self, request):
         await self.engine.reset_prefix_cache()
@@ -122,13 +140,16 @@ async def _chunks(generation, form):
 
 
 async def _refuse(request, error):
-    return JSONResponse(error.body(), error.status)
+    return refusal(request.method, request.url.path, error)
 
 
 async def _refuse_http(request, error):
-    sentence = f"{request.method} {request.url.path}: {error.detail}"
-    return JSONResponse(RequestError(error.status_code, sentence).body(), error.status_code,
-                        error.headers)
+    sentence = f"{request.method} {cut(request.url.path)}: {error.detail}"
+    return refusal(request.method, request.url.path, RequestError(error.status_code, sentence), error.headers)
+
+
+async def _leave(request, error):
+    return Response(status_code=_GONE)
 
 
 async def _fail(request, error):

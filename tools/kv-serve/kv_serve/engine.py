@@ -1,6 +1,7 @@
 """The thread that steps the server, and the event loop's way to it."""
 
 import asyncio
+import collections
 import dataclasses
 import os
 import queue
@@ -47,6 +48,8 @@ class Engine:
         self._is_busy = False  # the latest step has left something to do
         self._tickets = {}  # by stream
         self._events = []  # of the latest step
+        self._posts = collections.deque()  # calls that the event loop has not made yet
+        self._is_waking = False  # the event loop has been woken for them
         self._ends = False
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
         self.failure = None  # the sentence of what ended the thread before its time
@@ -139,10 +142,23 @@ class Engine:
             self._tell()
 
     def _post(self, function, *arguments):
+        """Has the event loop call the function. At most one wakeup is on its way: each takes a byte of the
+        loop's pipe, and a signal that finds the pipe full is lost."""
+        self._posts.append((function, arguments))
+        if self._is_waking:
+            return
+        self._is_waking = True
         try:
-            self._loop.call_soon_threadsafe(function, *arguments)
+            self._loop.call_soon_threadsafe(self._make_posts)
         except RuntimeError:
             pass  # the loop has ended: nobody waits
+
+    def _make_posts(self):
+        """In the event loop. The flag goes first: what is added after the last look brings a wakeup of its own."""
+        self._is_waking = False
+        for _ in range(len(self._posts)):
+            function, arguments = self._posts.popleft()
+            self._loop.call_soon(function, *arguments)
 
     def _tell(self):
         """One wakeup of the event loop for all that a step brought."""

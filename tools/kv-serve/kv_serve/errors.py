@@ -1,5 +1,7 @@
 """Errors as OpenAI's clients read them."""
 
+_MOST_SHOWN = 80  # characters of what was given
+
 
 class RequestError(Exception):
     """One sentence, and the HTTP status of the answer. param: the field that is meant."""
@@ -15,8 +17,18 @@ class RequestError(Exception):
                           "code": self.code}}
 
 
+def cut(text):
+    """A name that was given, as a sentence shows it: never longer than a line, and always Unicode."""
+    text = text.encode(errors="backslashreplace").decode()
+    return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN - 3] + "..."
+
+
+def show(value):
+    try:
+        return cut(repr(value))
+    except RecursionError:
+        return f"a {type(value).__name__} that is nested deeply"
+
+
 def bad_field(name, value, allowed):
-    shown = repr(value)
-    if len(shown) > 80:
-        shown = shown[:77] + "..."
-    return RequestError(400, f"{name} is {shown}, allowed: {allowed}", name)
+    return RequestError(400, f"{cut(name)} is {show(value)}, allowed: {allowed}", cut(name))

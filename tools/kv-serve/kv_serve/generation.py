@@ -44,17 +44,16 @@ class Answer:
 
 
 class Generation:
-    def __init__(self, engine, model, asked):
-        self.engine, self.model, self.asked = engine, model, asked
-        self.answers = [Answer(i, asked, model.tokenizer) for i in range(len(asked.prompts))]
+    def __init__(self, engine, tokenizer, asked):
+        self.engine, self.asked = engine, asked
+        self.answers = [Answer(i, asked, tokenizer) for i in range(len(asked.prompts))]
         self._events = asyncio.Queue()
         self._tickets = []
 
     async def start(self):
         """Raises RequestError; then nothing is left in the engine."""
-        encoded = [await asyncio.to_thread(self.model.encode, prompt) for prompt in self.asked.prompts]
         try:
-            for answer, tokens in zip(self.answers, encoded):
+            for answer, tokens in zip(self.answers, self.asked.prompts):
                 ticket = Ticket(lambda event, answer=answer: self._events.put_nowait((answer, event)))
                 self._tickets.append(ticket)
                 await self.engine.add(ticket, tokens, self.asked.sampling)

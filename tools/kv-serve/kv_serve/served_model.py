@@ -1,41 +1,75 @@
 """The model's text side: its name, tokenizer and chat template."""
 
-from kv_generate.chat import ChatFormat
+from array import array
+
+from kv_generate.chat import ChatFormat, TooLong
 from kv_generate.errors import GenerateFailure
 from kv_generate.model_folder import ModelFolder
 
-from .errors import RequestError
+from .errors import RequestError, cut
+
+NO_TEMPLATE = "the model has no chat template: /v1/completions continues a text"
 
 
 class ServedModel:
-    """max_tokens: of a prompt and its answer together."""
+    """max_tokens: of a prompt and its answer together; 0 until the cache is known."""
 
     def __init__(self, folder, name=None):
         self.folder = ModelFolder(folder)
         self.name = name or self.folder.name
         self.tokenizer, self.stops = self.folder.tokenizer, self.folder.stops
         self.sampling = self.folder.sampling
-        self.chat = ChatFormat(self.folder) if self.folder.template else None
-        self.max_tokens = 0  # once the cache is known
+        self.has_template = bool(self.folder.template)
+        self.max_tokens = 0
 
     def check_name(self, name):
-        if name is None:
-            raise RequestError(400, "model is missing, allowed: the name of a model", "model")
         if name != self.name:
-            raise RequestError(404, f"the model {name!r} is not there, only {self.name!r}", "model",
+            raise RequestError(404, f"the model {cut(repr(name))} is not there, only {self.name!r}", "model",
                                "model_not_found")
 
-    def encode(self, prompt):
-        """Token ids, a text, or a chat's messages to token ids."""
-        if isinstance(prompt, str):
-            return self.tokenizer.encode(prompt).ids
-        if isinstance(prompt[0], int):
-            return prompt
-        if self.chat is None:
-            raise RequestError(400, "the model has no chat template: /v1/completions continues a text",
-                               "messages")
+
+def own_words(failure):
+    """A sentence without the file's path, which is no client's business."""
+    return str(failure).partition(": ")[2]
+
+
+class Encoder:
+    """Prompts to token ids. Prompts that are too long by their bytes are not read."""
+
+    def __init__(self, model):
+        self.model, self._chat = model, None
+        self._longest = max((len(token.encode()) for token in model.tokenizer.get_vocab()), default=1)
+
+    def compile_template(self):
+        """Raises GenerateFailure."""
+        if self._chat is None:
+            self._chat = ChatFormat(self.model.folder)
+
+    def render(self, messages):
+        """A chat's text. Raises RequestError."""
         try:
-            return self.chat.tokens(prompt)
+            self.compile_template()
+            return self._chat.text(messages, self._most_bytes)
         except GenerateFailure as failure:
-            # Without the file's path, which is nobody's business here.
-            raise RequestError(400, str(failure).partition(": ")[2], "messages")
+            raise RequestError(400, own_words(failure), "messages")
+        except TooLong:
+            raise self._too_long(f"the chat has more than {self._most_bytes} bytes", "messages")
+
+    def encode(self, prompt, **more):
+        """An int32 array of a text or a list of token ids. Raises RequestError."""
+        if isinstance(prompt, str):
+            if (size := len(prompt.encode())) > self._most_bytes:
+                raise self._too_long(f"a prompt has {size} bytes", "prompt")
+            prompt = self.model.tokenizer.encode(prompt, **more).ids
+        if len(prompt) > self.model.max_tokens:
+            raise RequestError(400, f"{len(prompt)} prompt tokens, the model takes at most {self.model.max_tokens}",
+                               None, "context_length_exceeded")
+        return array("i", prompt)
+
+    @property
+    def _most_bytes(self):
+        return self.model.max_tokens * self._longest
+
+    def _too_long(self, given, field):
+        return RequestError(400, f"{given}, the model takes at most {self.model.max_tokens} tokens, none of them of "
+                                 f"more than {self._longest} bytes", field, "context_length_exceeded")

@@ -1,0 +1,231 @@
+"""The bodies of requests. A field's constraint, the words that name it in a sentence, and /openapi.json come from
+its one line here."""
+
+import dataclasses
+import json
+from typing import Annotated, Any, Optional
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, PlainValidator, StrictBool, StrictStr, \
+    ValidationError, WithJsonSchema
+
+from .errors import RequestError, bad_field, cut
+
+MOST_PROMPTS, MOST_STOPS, MOST_STOP_LENGTH, MOST_STOP_TOKENS = 128, 16, 256, 256
+
+
+@dataclasses.dataclass(frozen=True)
+class Allowed:
+    """What a sentence says after "allowed:". each: of the field's items. kind: the model of the field or its items."""
+
+    words: str
+    each: str = None
+    kind: type = None
+
+
+def _integer(least, most=None, **more):
+    words = f"an integer, {least} or more" if most is None else f"an integer from {least} to {most}"
+    return Annotated[Optional[Annotated[int, Field(strict=True, ge=least, le=most)]], Allowed(words), Field(**more)]
+
+
+def _number(words, **bounds):
+    return Annotated[Optional[Annotated[float, Field(strict=True, **bounds)]], Allowed(f"a number {words}")]
+
+
+def _only(*values):
+    """A field that is known elsewhere, and allowed as far as it asks for nothing."""
+    def check(value, info):
+        # True == 1 in Python.
+        if value is not None and not any(value == one and isinstance(value, bool) == isinstance(one, bool)
+                                         for one in values):
+            allowed = " or ".join(json.dumps(one) for one in values)
+            raise bad_field(info.field_name, value, f"{allowed}; kv-serve has nothing else")
+        return value
+    return Annotated[Any, PlainValidator(check), WithJsonSchema({"enum": [*values, None]})]
+
+
+_Text = Annotated[Optional[StrictStr], Allowed("a string")]
+_Flag = Annotated[Optional[StrictBool], Allowed("true or false")]
+_TEXTS = {"type": "array", "items": {"type": "string"}}
+_TOKENS = {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}}
+
+
+def is_token(value):
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
+
+
+def _read_stop_tokens(given):
+    if given is None:
+        return []
+    if not isinstance(given, list) or len(given) > MOST_STOP_TOKENS or not all(map(is_token, given)):
+        raise bad_field("stop_token_ids", given, f"a list of token ids, at most {MOST_STOP_TOKENS}")
+    return given
+
+
+def _read_stops(given):
+    stops = [] if given is None else [given] if isinstance(given, str) else given
+    if (not isinstance(stops, list) or len(stops) > MOST_STOPS
+            or not all(isinstance(one, str) and 0 < len(one) <= MOST_STOP_LENGTH for one in stops)):
+        raise bad_field("stop", given, f"a string, or at most {MOST_STOPS}, none of them empty or of more than "
+                                       f"{MOST_STOP_LENGTH} characters")
+    return stops
+
+
+def _read_prompts(given):
+    """A list of texts and lists of token ids."""
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, list) and given:
+        if all(map(is_token, given)):
+            return [given]
+        if len(given) > MOST_PROMPTS:
+            raise RequestError(400, f"{len(given)} prompts, allowed: at most {MOST_PROMPTS}", "prompt")
+        if all(isinstance(one, str) for one in given):
+            return given
+        if all(isinstance(one, list) and one and all(map(is_token, one)) for one in given):
+            return given
+    raise bad_field("prompt", given, "a string, a list of token ids, or a list of either")
+
+
+def _read_salt(given):
+    if given is not None and (not isinstance(given, str) or not given or "\0" in given):
+        raise bad_field("cache_salt", given, "a string that is not empty, without NUL")
+    return given
+
+
+def _read_content(given):
+    """A text, or parts that are texts."""
+    if isinstance(given, list) and all(isinstance(part, dict) and part.get("type") == "text"
+                                       and isinstance(part.get("text"), str) for part in given):
+        return "".join(part["text"] for part in given)
+    return given
+
+
+def _read_nothing(given):
+    if given:
+        raise ValueError
+    return given
+
+
+_Nothing = Annotated[Any, BeforeValidator(_read_nothing), Allowed("nothing; kv-serve calls no tools")]
+_TextPart = {"type": "object", "required": ["type", "text"],
+             "properties": {"type": {"const": "text"}, "text": {"type": "string"}}}
+
+
+class Message(BaseModel):
+    """Further fields are the template's."""
+
+    model_config = ConfigDict(extra="allow")
+
+    role: Annotated[StrictStr, Allowed("a string")]
+    content: Annotated[StrictStr, BeforeValidator(_read_content),
+                       Allowed('a string, or a list of {"type": "text", "text": ...}'),
+                       WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": _TextPart}]})]
+    tool_calls: _Nothing = None
+    function_call: _Nothing = None
+    audio: _Nothing = None
+
+
+class StreamOptions(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    include_usage: _Flag = None
+    include_obfuscation: _Flag = Field(None, description="of no use where all is plain text")
+
+
+class _Body(BaseModel):
+    """What both kinds of requests have. null is as if the field were not there."""
+
+    model_config = ConfigDict(extra="forbid", protected_namespaces=())
+
+    model: _Text = Field(None, description="the model's name; it must be given")
+    max_tokens: _integer(1, description="more than the model takes is as much as it takes") = None
+    temperature: _number("from 0 to 2", ge=0, le=2) = None
+    top_p: _number("above 0, at most 1", gt=0, le=1) = None
+    top_k: _integer(-1, description="0 and -1: all") = None
+    min_p: _number("from 0 to 1", ge=0, le=1) = None
+    seed: _integer(-2**63, 2**64 - 1, description="the same seed draws the same tokens") = None
+    cache_salt: Annotated[Any, PlainValidator(_read_salt), WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
+                          Field(description="cached prefixes are shared by requests of an equal salt only")] = None
+    stop_token_ids: Annotated[Any, PlainValidator(_read_stop_tokens),
+                              WithJsonSchema({**_TOKENS, "maxItems": MOST_STOP_TOKENS})] = Field(default_factory=list)
+    ignore_eos: _Flag = None
+    stop: Annotated[Any, PlainValidator(_read_stops), WithJsonSchema(
+        {"anyOf": [{"type": "string", "maxLength": MOST_STOP_LENGTH}, {**_TEXTS, "maxItems": MOST_STOPS}]})] = \
+        Field(default_factory=list)
+    stream: _Flag = None
+    stream_options: Annotated[Optional[StreamOptions], Allowed("an object", kind=StreamOptions),
+                              Field(description="with stream true")] = None
+
+    # These say who asks, or what is done with the answer elsewhere: they change no answer.
+    user: Any = None
+    metadata: Any = None
+    store: Any = None
+    service_tier: Any = None
+    safety_identifier: Any = None
+    prompt_cache_key: Any = None
+    parallel_tool_calls: Any = None
+
+    n: _only(1) = None
+    best_of: _only(1) = None
+    presence_penalty: _only(0) = None
+    frequency_penalty: _only(0) = None
+    repetition_penalty: _only(1) = None
+    logit_bias: _only({}) = None
+    logprobs: _only(False) = None
+    top_logprobs: _only(0) = None
+    echo: _only(False) = None
+    suffix: _only("") = None
+    tools: _only([]) = None
+    tool_choice: _only("none", "auto") = None
+    functions: _only([]) = None
+    response_format: _only({"type": "text"}) = None
+    modalities: _only(["text"]) = None
+
+
+class ChatRequest(_Body):
+    messages: Annotated[list[Message], FailFast(), Field(min_length=1), Allowed(
+        "a list of at least one message", "an object with role and content", Message)]
+    max_completion_tokens: _integer(1, description="goes before max_tokens") = None
+
+
+class CompletionRequest(_Body):
+    prompt: Annotated[Any, PlainValidator(_read_prompts), WithJsonSchema(
+        {"anyOf": [{"type": "string"}, _TOKENS, {**_TEXTS, "maxItems": MOST_PROMPTS},
+                   {"type": "array", "items": _TOKENS, "maxItems": MOST_PROMPTS}]})]
+
+
+def read(kind, body):
+    """The object of this class. Raises RequestError."""
+    _check_names(kind, body)
+    given = {name: value for name, value in body.items() if value is not None}
+    if isinstance(options := given.get("stream_options"), dict):
+        _check_names(StreamOptions, options)
+    if kind is CompletionRequest and "prompt" not in given:
+        _read_prompts(None)
+    try:
+        asked = kind.model_validate(given)
+    except ValidationError as error:
+        raise _refusal(kind, error.errors(include_url=False, include_context=False)[0])
+    if asked.stream_options is not None and not asked.stream:
+        raise RequestError(400, "stream_options is given, allowed: with stream true", "stream_options")
+    return asked
+
+
+def _check_names(kind, body):
+    for name in body:
+        if name not in kind.model_fields:
+            raise RequestError(400, f"{cut(name)} is no field that kv-serve knows", cut(name))
+
+
+def _refusal(kind, error):
+    """The sentence of an error as pydantic has it: the place, and the value that was there."""
+    name, words = "", "an object"
+    for part in error["loc"]:
+        if isinstance(part, int):
+            name, words = f"{name}[{part}]", rule.each
+            continue
+        field = kind.model_fields[part]
+        rule = next(one for one in field.metadata if isinstance(one, Allowed))
+        name, words, kind = f"{name}.{part}" if name else part, rule.words, rule.kind
+    value = None if error["type"] == "missing" else error["input"]
+    return bad_field(name, value, words)

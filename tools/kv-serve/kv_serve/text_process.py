@@ -1,0 +1,151 @@
+"""The processes that read bodies, render chat templates and find tokens. What they are given comes from strangers,
+and the template from whoever made the model: so they have limits of time and memory, and can be killed.
+
+One process has loaded the tokenizer, and forks another one whenever it is asked to: that takes no time, and the
+server itself, which has threads, could not."""
+
+import contextlib
+import dataclasses
+import gc
+import json
+import os
+import resource
+import signal
+import socket
+import struct
+import sys
+import traceback
+
+from kv_generate.errors import GenerateFailure
+
+from .errors import RequestError
+from .requests import READERS
+from .served_model import Encoder, ServedModel, own_words
+
+# Seconds of the processor: for a template, to be compiled and for one chat; for all else.
+TEMPLATE_SECONDS, SECONDS = 1.0, 30.0
+
+# Frames of both directions: a letter, the bytes that follow, and those. A job is the name of its reader, and the
+# body. It is answered by T where the template begins, R where its text is there, and then E, an error, or A, the
+# request, and for each prompt P, the number of its token ids, and those in pieces.
+HEAD = struct.Struct("<cI")
+PIECE = 1 << 18
+
+
+@dataclasses.dataclass(frozen=True)
+class Order:
+    """Of a process. template: it compiles the chat template at once. memory: bytes that it may take beyond those
+    that it begins with. most_tokens: ServedModel's max_tokens."""
+
+    template: bool
+    memory: int
+    most_tokens: int
+
+
+@contextlib.contextmanager
+def _limited(seconds):
+    """The process ends by a signal when the time of the processor is over, whatever it does then."""
+    left, _ = signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, left)
+
+
+class _Worker:
+    def __init__(self, connection, encoder, order):
+        self._file = connection.makefile("rwb", buffering=1 << 16)
+        self._encoder = encoder
+        encoder.model.max_tokens = order.most_tokens
+        pages = int(open("/proc/self/statm").read().split()[0])
+        most = pages * resource.getpagesize() + order.memory
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        refusal = self._compile() if order.template else None
+        self._send(b"H", json.dumps({"process": os.getpid(), "refusal": refusal}).encode())
+
+    def _compile(self):
+        """Why the template cannot be used, or None."""
+        try:
+            with _limited(TEMPLATE_SECONDS):
+                self._encoder.compile_template()
+        except GenerateFailure as failure:
+            return own_words(failure)
+
+    def run(self):
+        while head := self._file.read(HEAD.size):
+            kind = self._file.read(HEAD.unpack(head)[1]).decode()
+            data = self._file.read(HEAD.unpack(self._file.read(HEAD.size))[1])
+            try:
+                with _limited(SECONDS):
+                    self._answer(kind, data)
+            except RequestError as error:
+                self._send(b"E", json.dumps([error.status, error.message, error.param, error.code]).encode())
+            except MemoryError:
+                self._send(b"E", json.dumps([400, "the body needs more memory than there is for one", None,
+                                             None]).encode())
+            except Exception:
+                self._send(b"X", traceback.format_exc().encode(errors="backslashreplace"))
+
+    def _answer(self, kind, data):
+        asked = READERS[kind](data, self._encoder.model)
+        if kind == "chat":
+            self._send(b"T")
+            with _limited(TEMPLATE_SECONDS):
+                text = self._encoder.render(asked.prompts[0])
+            self._send(b"R")
+            # The template itself writes BOS where the model wants one.
+            encoded = [self._encoder.encode(text, add_special_tokens=False)]
+        else:
+            encoded = [self._encoder.encode(prompt) for prompt in asked.prompts]
+        asked.prompts = len(encoded)
+        self._send(b"A", json.dumps(dataclasses.asdict(asked)).encode())
+        for tokens in encoded:
+            self._send(b"P", len(tokens).to_bytes(4, "little"))
+            data = memoryview(tokens).cast("B")
+            for i in range(0, len(data), PIECE):
+                self._send(b"P", data[i:i + PIECE])
+
+    def _send(self, letter, data=b""):
+        self._file.write(HEAD.pack(letter, len(data)))
+        self._file.write(data)
+        self._file.flush()
+
+
+def _fork(connection, orders, encoder, order):
+    try:
+        if os.fork() != 0:
+            return
+    except OSError:
+        return  # who asked sees that nobody is there
+    status = 1
+    try:
+        orders.close()
+        # An allocation that fails in the tokenizer ends the process with a message, which is no news.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        _Worker(connection, encoder, order).run()
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def main():
+    descriptor, folder, name = sys.argv[1:]
+    orders = socket.socket(fileno=int(descriptor))
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
+    os.nice(5)  # the server's own threads go first
+    try:
+        encoder = Encoder(ServedModel(folder, name))
+    except GenerateFailure:
+        return 1  # the server has loaded the same, and says so
+    gc.freeze()
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(orders, 1 << 10, 1)
+        if not data:
+            return 0
+        with socket.socket(fileno=descriptors[0]) as connection:
+            _fork(connection, orders, encoder, Order(**json.loads(data)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
