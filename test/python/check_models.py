@@ -206,7 +206,7 @@ MODELS |= {
     "gemma": ("GemmaConfig", dict(SMALL, head_dim=32)),
     "gemma2": ("Gemma2Config", dict(WINDOWS, head_dim=32, query_pre_attn_scalar=20)),
     "olmo3": ("Olmo3Config", dict(WINDOWS, rope_theta=500000.0)),
-    "olmoe": ("OlmoeConfig", dict(SMALL, num_experts=8, num_experts_per_tok=3, norm_topk_prob=False)),
+    "olmoe": ("OlmoeConfig", dict(SMALL, num_attention_heads=6, num_key_value_heads=2, num_experts=8, num_experts_per_tok=3, norm_topk_prob=False)),
     "ministral": ("MinistralConfig", dict(WINDOWS, head_dim=32, layer_types=[
         "sliding_attention", "full_attention"] * 2)),
     "ministral3": ("Ministral3Config", dict(SMALL, head_dim=32, rope_parameters={
@@ -230,7 +230,8 @@ MODELS |= {
     "dots1": ("Dots1Config", dict(GROUPS, head_dim=32, norm_topk_prob=True)),
     "qwen2_moe": ("Qwen2MoeConfig", dict(EXPERTS, num_experts=8, shared_expert_intermediate_size=80)),
     "exaone4": ("Exaone4Config", dict(WINDOWS, sliding_window_pattern=4)),
-    "exaone4_small": ("Exaone4Config", dict(SMALL, sliding_window=None)),
+    "exaone4_small": ("Exaone4Config", dict(
+        SMALL, sliding_window=None, layer_types=["full_attention"] * 4)),
     "hunyuan_v1_dense": ("HunYuanDenseV1Config", dict(SMALL, head_dim=24)),
     "glm4_moe_lite": ("Glm4MoeLiteConfig", LATENTS),
     "kimi_k2": ("DeepseekV3Config", LATENTS),

@@ -22,10 +22,9 @@ def parse(arguments):
     parser = Parser(
         prog="kv-import",
         description="Writes model.mlir, weights.safetensors, tokenizer.json and model.json from a "
-                    "GGUF file or a Hugging Face folder of a decoder-only model: Llama, "
-                    "Mistral, Qwen 2 and 3, Qwen 3 with experts, gpt-oss, DeepSeek-V2 and -V3, Granite, "
-                    "Phi-3, OLMo 2, Gemma 3 (text), Granite 4 and Qwen 3 Next (gpt-oss, DeepSeek and the last "
-                    "two from folders only).")
+                    "GGUF file or a Hugging Face folder of a decoder-only model. Of GGUF files: Llama, "
+                    "Mistral, Qwen 2 and 3, Qwen 3 with experts, Granite, Phi-3, OLMo 2 and Gemma 3; of folders "
+                    "these and some thirty more families (docs/status.md), any other one through PyTorch.")
     parser.add_argument("model", help="FILE.gguf, or a folder with config.json and *.safetensors")
     parser.add_argument("--from", dest="source", choices=("torch", "jax", "onnx"),
                         help="take a graph without a cache, which kv-raise gives one. torch: of a "

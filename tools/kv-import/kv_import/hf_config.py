@@ -248,7 +248,7 @@ class _Reader:
         window = self.raw.get("sliding_window")
         if full is None and self.family.full_every:
             every = self._positive("sliding_window_pattern", self.family.full_every)
-            full, window = range(every - 1, layers, every), self._value("sliding_window")
+            full, window = range(every - 1, layers, every), self._positive("sliding_window")
         if self.family.windows.startswith("asked"):
             if not self.raw.get("use_sliding_window"):
                 window = None
@@ -260,7 +260,7 @@ class _Reader:
                 self._refuse("layer_types", "sliding_attention",
                              "full_attention without a sliding_window")
             return None, ()
-        return self._value("sliding_window"), full or ()
+        return self._positive("sliding_window"), full or ()
 
     def _full_layers(self, layers):
         """Those that `layer_types` says see all tokens; None without it."""

@@ -104,7 +104,7 @@ class HuggingFace(SpecialTokens):
     position_embedding_type: Text = None
     no_rope_layers: Flags = None
     no_rope_layer_interval: Count = None
-    sliding_window: Count = None
+    sliding_window: CountOrNone = None  # some write 0 where there is none
     use_sliding_window: Flag = None
     # A text where layer_types says the same.
     sliding_window_pattern: Annotated[CountOrNone | str, Field(description="a positive integer")] = None
