@@ -51,12 +51,12 @@ def test_kv_compile_on_a_full_device(model, tmp_path):
 
 
 def test_kv_run_whose_disk_may_not_grow(model, tmp_path):
-    command = (find("kv-run"), model / "model.so", "--weights", model / "weights.safetensors", "--disk-dir",
-               tmp_path / "disk", "--host-pages", "4")
+    command = (find("kv-run"), model / "model.so", "--weights", model / "weights.safetensors")
     request = '{"id": "a", "tokens": [%s], "max_new_tokens": 2}\n' % ", ".join(map(str, range(100)))
-    expected = subprocess.run([str(part) for part in command[:4]], capture_output=True, text=True, input=request)
+    expected = subprocess.run([str(part) for part in command], capture_output=True, text=True, input=request)
     for kilobytes in (4, 100, 500):
-        done = limited(kilobytes, *command, input=request)
+        done = limited(kilobytes, *command, "--disk-dir", tmp_path / str(kilobytes), "--host-pages", "4",
+                       input=request)
         # The disk is left out or refused; a signal would be a negative status.
         if done.returncode == 0:
             tokens = [line for line in done.stdout.splitlines() if '"token":' in line]

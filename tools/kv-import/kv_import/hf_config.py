@@ -32,9 +32,10 @@ def text_model(folder, raw):
     text = raw.get("text_config")
     if not isinstance(text, dict):
         raise ImportFailure(f"{folder / 'config.json'}: text_config is {shown(text)}; an object is needed")
-    outer = {key: raw[key] for key in ("tie_word_embeddings", "bos_token_id", "eos_token_id")
-             if raw.get(key) is not None}
-    return {"model_type": WRAPPERS[raw["model_type"]], **outer, **text,
+    outer = {key: raw[key] for key in ("bos_token_id", "eos_token_id") if raw.get(key) is not None}
+    # The head is the whole model's.
+    tied = raw.get("tie_word_embeddings", text.get("tie_word_embeddings"))
+    return {"model_type": WRAPPERS[raw["model_type"]], **outer, **text, "tie_word_embeddings": tied,
             "quantization_config": raw.get("quantization_config") or text.get("quantization_config")}
 
 
