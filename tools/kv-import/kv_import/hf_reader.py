@@ -42,6 +42,14 @@ def read_json(path, wanted=True):
     return value
 
 
+def _renamed(name, names):
+    """`name` with each of its parts that `names` has replaced."""
+    if not names:
+        return name
+    parts = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.sub(rf"(?<=\.)({parts})(?=\.|$)", lambda part: names[part[1]], name)
+
+
 class HuggingFaceSource:
     """One folder. Tensors come as f32 or as quantised blocks."""
 
@@ -81,8 +89,11 @@ class HuggingFaceSource:
 
     def found_as(self, name):
         """What the files call the tensor that holds a weight, for messages."""
-        place = self._place_name(name)
-        return self.originals.get(place, place)
+        return self._original(self._place_name(name))
+
+    def _original(self, name):
+        """What the files call a tensor of the index, or would call it."""
+        return self.originals.get(name) or _renamed(name, {ours: theirs for theirs, ours in self.family.names.items()})
 
     def _place_name(self, name):
         """The tensor of the index that holds a weight."""
@@ -99,7 +110,7 @@ class HuggingFaceSource:
                   if name not in self.scales | self.ignored | set(self.floats.values())}
 
         def where(name):
-            return f"{self.path}: the tensor {self.originals.get(name, name)}"
+            return f"{self.path}: the tensor {self._original(name)}"
 
         if self.hybrid:
             shapes = self.hybrid.shapes(shapes, where)
@@ -244,11 +255,7 @@ class HuggingFaceSource:
             if prefix is None:
                 return None
             name = LANGUAGE[prefix] + name.removeprefix(prefix)
-        names = self.family.names
-        if names:
-            parts = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-            name = re.sub(rf"(?<=\.)({parts})(?=\.|$)", lambda part: names[part[1]], name)
-        return name
+        return _renamed(name, self.family.names)
 
     def _shards(self):
         paths = sorted(self.folder.glob("*.safetensors"))
