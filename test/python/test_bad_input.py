@@ -213,7 +213,7 @@ def test_config_that_is_no_object(tmp_path, config, weights, text):
     ("mlp_bias", True, "mlp_bias"), ("partial_rotary_factor", 0.5, "0.5"),
     ("head_dim", 15, "15"), ("rms_norm_eps", "x", "rms_norm_eps"),
     ("rope_theta", "big", "rope_theta"), ("sliding_window", -3, None),
-    ("quantization_config", {"quant_method": "gptq"}, "'gptq'")])
+    ("quantization_config", {"quant_method": "bitsandbytes"}, "'bitsandbytes'")])
 def test_config_values(tmp_path, config, weights, key, value, part):
     folder = folder_with(tmp_path, config, weights, **{key: value})
     if part is None:
@@ -290,7 +290,7 @@ def family_folder(tmp_path, kind, change=None, **settings):
     ("deepseek_v3", {"rope_scaling": {"type": "yarn", "mscale_all_dim": 1, "factor": 0}},
      ("factor is 0", "a positive number")),
     ("gpt_oss", {"swiglu_limit": 0}, ("swiglu_limit is 0", "a positive number")),
-    ("gpt_oss", {"quantization_config": {"quant_method": "gptq"}}, ("'gptq'", "mxfp4 of gpt_oss")),
+    ("gpt_oss", {"quantization_config": {"quant_method": "hqq"}}, ("'hqq'", "mxfp4 of gpt_oss")),
     ("qwen3_moe", {"quantization_config": {"quant_method": "mxfp4"}},
      ("'mxfp4'", "F32, F16 or BF16 weights")),
     ("phi3", {"sliding_window": 0}, ("sliding_window", "0")),

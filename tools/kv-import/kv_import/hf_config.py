@@ -12,6 +12,7 @@ from .errors import ImportFailure, UnknownFamily
 from .families import FAMILIES, WRAPPERS
 from .hybrid_config import hybrid_mixture, recurrent_settings
 from .latent import Latent
+from .packed_integers import scheme_of
 from .rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
 from .schema import HuggingFace, checked, shown
 
@@ -118,13 +119,15 @@ class _Reader:
         if not settings:
             return
         method = settings.get("quant_method") if isinstance(settings, dict) else settings
+        if isinstance(settings, dict) and scheme_of(self.path, settings):
+            return
         if method == "compressed-tensors":
             check_scheme(self.path, settings)
         elif isinstance(method, str) and method in ("fp8", "modelopt"):
             float8.check_settings(self.path, settings)
         elif (self.kind, method) != ("gpt_oss", "mxfp4"):
             self._refuse("quantization_config", method, "F32, F16 or BF16 weights without one, "
-                         "compressed-tensors, fp8, modelopt, and mxfp4 of gpt_oss")
+                         "compressed-tensors, gptq, awq, fp8, modelopt, and mxfp4 of gpt_oss")
 
     def _biases(self, latent):
         """Which projections have one."""

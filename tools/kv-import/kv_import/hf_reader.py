@@ -18,6 +18,7 @@ from .families import FAMILIES, LANGUAGE
 from .fused import rows_of, split_shapes, stored_name
 from .hf_config import is_wrapper, read_config, text_model
 from .hybrid_tensors import HybridTensors
+from .packed_integers import PackedIntegers, scheme_of
 from .quant_blocks import row_blocks, row_values
 from .schema import Index, checked
 
@@ -65,8 +66,11 @@ class HuggingFaceSource:
         self.index = self._index(is_wrapper(outer))
         self.files = [str(self.folder / "config.json")] + sorted({f for f, *_ in
                                                                   self.index.values()})
-        method = (self.raw.get("quantization_config") or {}).get("quant_method")
-        self.scales = (row_scales(self.path, self.index) if method == "compressed-tensors"
+        settings = self.raw.get("quantization_config") or {}
+        method = settings.get("quant_method")
+        scheme = scheme_of(self.folder / "config.json", settings)
+        self.packed = scheme and PackedIntegers(self.path, scheme, self.index, self._as_stored(dict(self.index)))
+        self.scales = (row_scales(self.path, self.index) if method == "compressed-tensors" and not scheme
                        else frozenset())
         # Matrices of floats of 8 bits and their scales; what else stands beside these.
         self.floats, self.ignored = float8.matrix_scales(self.path, self.index)
@@ -183,6 +187,8 @@ class HuggingFaceSource:
     def _stored(self, name, rows, as_blocks=False):
         """Some rows of a tensor of the files, as f32; bytes of blocks as they are. `as_blocks`: of a
         matrix of i8, its rows with their scales."""
+        if self.packed and name in self.packed.shapes:
+            return self.packed.values(name, rows)
         path, shape, _ = self.index[name]
         original = self.originals.get(name, name)
         with safe_open(path, framework="np") as file:
@@ -207,6 +213,17 @@ class HuggingFaceSource:
                                     "are F32, F16 and BF16, and of matrices with scales F8_E4M3 "
                                     "and F8_E5M2")
             return found[begin:end].astype(np.float32)
+
+    def _as_stored(self, index):
+        """What reads a whole tensor of `index` in the type of its file."""
+        def read(name):
+            path, shape, dtype = index[name]
+            if dtype == "BF16":
+                bits = self._bits(path, name, shape, slice(None), "<u2")
+                return (bits.astype(np.uint32) << 16).view(np.float32)
+            with safe_open(path, framework="np") as file:
+                return file.get_tensor(self.originals.get(name, name))
+        return read
 
     def _floats(self, path, name, shape, rows, as_blocks):
         """Some rows of a matrix of 8 bits, times its scales or as blocks."""
