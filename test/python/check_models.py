@@ -235,6 +235,19 @@ MODELS |= {
     "hunyuan_v1_dense": ("HunYuanDenseV1Config", dict(SMALL, head_dim=24)),
     "glm4_moe_lite": ("Glm4MoeLiteConfig", LATENTS),
     "kimi_k2": ("DeepseekV3Config", LATENTS),
+    "qwen3_5": ("Qwen3_5TextConfig", dict(
+        SMALL, head_dim=32, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16,
+        linear_value_head_dim=24)),
+    "qwen3_5_moe": ("Qwen3_5MoeTextConfig", dict(
+        EXPERTS, head_dim=32, num_experts=8, shared_expert_intermediate_size=80, linear_num_key_heads=2,
+        linear_num_value_heads=4, linear_key_head_dim=16, linear_value_head_dim=24)),
+    "qwen3_5_wrapper": ("Qwen3_5Config", dict(text_config=dict(
+        COMMON, **SMALL, head_dim=32, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16,
+        linear_value_head_dim=24, model_type="qwen3_5_text"))),
+    "qwen3_5_moe_wrapper": ("Qwen3_5MoeConfig", dict(text_config=dict(
+        COMMON, **EXPERTS, head_dim=32, num_experts=8, shared_expert_intermediate_size=80,
+        linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16, linear_value_head_dim=24,
+        model_type="qwen3_5_moe_text"))),
     # Models of text and more, of which text is taken.
     "gemma3_wrapper": ("Gemma3Config", dict(text_config=dict(
         COMMON, **WINDOWS, head_dim=32, query_pre_attn_scalar=32, model_type="gemma3_text"))),

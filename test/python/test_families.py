@@ -207,3 +207,32 @@ def test_queries_that_grow_with_their_position(tmp_path):
     rope["original_max_position_embeddings"] = 256
     with pytest.raises(ImportFailure, match=r"llama_4_scaling_beta is 0.1; supported: none, or up to"):
         source_of(tmp_path / "b", config, weights, model_type="ministral3", rope_parameters=rope)
+
+
+@pytest.mark.parametrize("joined", (True, False))
+def test_delta_nets_of_one_projection_each(tmp_path, joined):
+    config = synthetic.make_config("qwen3_next_experts")
+    weights = synthetic.make_weights(config)
+    expected = source_of(tmp_path / "whole", config, weights)
+    stored = {name: values for name, values in weights.items() if "in_proj_" not in name and not (
+        joined and ".experts." in name)}
+    for layer in range(config.layers):
+        prefix = f"model.layers.{layer}."
+        if layer in config.recurrent.layers:
+            for ours, theirs in (("in_mixed", "in_proj_qkv"), ("in_z", "in_proj_z")):
+                stored[f"{prefix}linear_attn.{theirs}.weight"] = expected.tensor(f"{prefix}linear_attn.{ours}.weight")
+            b, a = np.split(expected.tensor(f"{prefix}linear_attn.in_gates.weight"), 2)
+            stored |= {f"{prefix}linear_attn.in_proj_b.weight": b, f"{prefix}linear_attn.in_proj_a.weight": a}
+        if joined:
+            gate, up, down = (expected.tensor(f"{prefix}mlp.experts.{name}_proj.weight").reshape(
+                8, -1, 48 if name == "down" else 64) for name in ("gate", "up", "down"))
+            stored |= {f"{prefix}mlp.experts.gate_up_proj": np.concatenate([gate, up], axis=1),
+                       f"{prefix}mlp.experts.down_proj": down}
+    stored["mtp.fc.weight"] = np.zeros((16, 16), np.float32)  # predicts more tokens
+    found = source_of(tmp_path / "parts", config, stored, model_type="qwen3_5_moe_text")
+    assert_same(found, expected)
+    assert dataclasses.replace(found.config, name="", architecture="") == dataclasses.replace(
+        expected.config, name="", architecture="")
+    del stored["model.layers.1.linear_attn.in_proj_a.weight"]
+    less = source_of(tmp_path / "less", config, stored, model_type="qwen3_5_moe_text")
+    assert "model.layers.1.linear_attn.in_gates.weight" not in less.shapes()

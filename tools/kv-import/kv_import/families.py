@@ -25,6 +25,7 @@ class Family:
     one_plus: bool = False  # norms multiply by 1 + their weight
     tied: bool = False  # what a config.json without tie_word_embeddings means
     recurrent: bool = False  # some layers have states in place of attention
+    apart: bool = False  # each projection of a layer with a state is a tensor of its own
     gated: bool = False  # as ModelConfig.gated_attention
     head_dim: int | None = None  # without head_dim; None: the width over the heads
     latent: bool = False  # attention over latents
@@ -109,11 +110,13 @@ FAMILIES = {
                                names={"query_layernorm": "q_norm", "key_layernorm": "k_norm"}),
 }
 FAMILIES["qwen3_vl_text"] = FAMILIES["qwen3"]
+FAMILIES["qwen3_5_text"] = replace(FAMILIES["qwen3_next"], apart=True)
+FAMILIES["qwen3_5_moe_text"] = replace(FAMILIES["qwen3_5_text"], experts="joined")
 
 # Models of text and more, by what the text's model is called where text_config does not say. Text alone is
 # taken; tensors with other names than LANGUAGE has are left out.
-WRAPPERS = {"gemma3": "gemma3_text", "mistral3": "mistral", "qwen3_vl": "qwen3_vl_text", "llava": "llama",
-            "llava_next": "llama"}
+WRAPPERS = {"gemma3": "gemma3_text", "mistral3": "mistral", "qwen3_vl": "qwen3_vl_text", "qwen3_5": "qwen3_5_text",
+            "qwen3_5_moe": "qwen3_5_moe_text", "llava": "llama", "llava_next": "llama"}
 # What stands before the names of a wrapper's tensors of text, and what stands there here.
 LANGUAGE = {"model.language_model.": "model.", "language_model.model.": "model.",
             "language_model.lm_head.": "lm_head.", "lm_head.": "lm_head."}

@@ -13,7 +13,7 @@ from . import float8, latent
 from .checks import check_numbers, regular_file
 from .compressed_tensors import row_scales, scale_name
 from .errors import ImportFailure
-from .expert_tensors import ExpertTensors
+from .expert_tensors import FORMS, ExpertTensors
 from .families import FAMILIES, LANGUAGE
 from .fused import rows_of, split_shapes, stored_name
 from .hf_config import is_wrapper, read_config, text_model
@@ -78,12 +78,15 @@ class HuggingFaceSource:
         self.experts = None
         if self.config.mixture:
             form = "mxfp4" if method == "mxfp4" else self.family.experts
+            if form == "joined" and any(map(FORMS["apart"].NAME.fullmatch, self.index)):
+                form = "apart"  # as transformers writes them itself
             self.experts = ExpertTensors(form, self.config, self._stored, self._stored_format)
 
         self.hybrid = None
         if self.config.recurrent:
             self.hybrid = HybridTensors(
-                self.config, lambda name: self._stored(self._place_name(name), slice(None)))
+                self.config, lambda name: self._stored(self._place_name(name), slice(None)),
+                self.family.apart)
 
     def _draft_layers(self):
         """Tensors of layers behind the model's, which predict more tokens (DeepSeek-V3)."""
@@ -266,6 +269,9 @@ class HuggingFaceSource:
         """None: the tensor is not needed."""
         # Old checkpoints carry the frequencies as tensors; they follow from the configuration.
         if name.endswith("rotary_emb.inv_freq"):
+            return None
+        # Layers that predict more tokens.
+        if self.family.recurrent and name.startswith("mtp."):
             return None
         if wrapper:
             prefix = next((each for each in LANGUAGE if name.startswith(each)), None)
