@@ -3,6 +3,7 @@
 import json
 import os
 import struct
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from channel_weights import channels
 from channel_weights import settings as channel_settings
 from kv_import import synthetic
-from tools import KV_IMPORT, fails, run
+from kv_import.cli import main
+from tools import KV_IMPORT, fails, quietly, run
 
 
 @pytest.fixture
@@ -36,9 +38,9 @@ def folder_with(tmp_path, config, weights, **settings):
 
 
 def refused(source, tmp_path, *parts, options=(), environment=None):
-    message = fails(KV_IMPORT, source, "-o", tmp_path / "out", *options,
-                    env={**os.environ, **(environment or {})})
-    assert message.startswith("kv-import: ")
+    with mock.patch.dict(os.environ, environment or {}):
+        status, _, message = quietly(main, source, "-o", tmp_path / "out", *options)
+    assert status == 1 and message.count("\n") == 1 and message.startswith("kv-import: "), message
     for part in parts:
         assert str(part) in message, message
     return message
@@ -395,7 +397,7 @@ def test_blocks_of_mxfp4(tmp_path):
 
 
 @pytest.mark.parametrize("changes,parts", [
-    ({"format": "pack-quantized"}, ("format is 'pack-quantized'", "'int-quantized', 'naive-")),
+    ({"format": "marlin-24"}, ("format is 'marlin-24'", "'int-quantized', 'naive-")),
     ({"kv_cache_scheme": {"num_bits": 8}}, ("kv_cache_scheme is {'num_bits': 8}", "None")),
     ({"sparsity_config": {"format": "sparse-24-bitmask"}}, ("sparsity_config", "sparse-24")),
     ({"transform_config": {"config_groups": {"R1": {}}}}, ("transform_config", "R1")),
@@ -477,13 +479,16 @@ def test_gguf_of_a_family_beyond(tmp_path):
 
 
 def test_absurd_sizes(tmp_path, config, weights):
-    refused(folder_with(tmp_path, config, weights, num_hidden_layers=10 ** 9), tmp_path,
-            "1000000000 layers", "20 tensors")
+    refused(folder_with(tmp_path, config, weights, num_hidden_layers=9999), tmp_path,
+            "9999 layers", "20 tensors")
     refused(family_folder(tmp_path, "gemma3", num_hidden_layers=10 ** 12, layer_types=None),
-            tmp_path, "num_hidden_layers is 1000000000000; a positive integer of 31 bits is needed")
+            tmp_path, "num_hidden_layers is 1000000000000; a positive integer up to 10000 is needed")
     folder = folder_with(tmp_path, config, weights, max_position_embeddings=10 ** 9)
     refused(folder, tmp_path, folder, "1000000000 tokens", "--max-seq")
     assert run(KV_IMPORT, folder, "-o", tmp_path / "out", "--max-seq", "64").returncode == 0
+    # Nothing is counted up to a number that only a file says.
+    folder = folder_with(tmp_path, config, weights, num_nextn_predict_layers=2 ** 31 - 1)
+    assert quietly(main, folder, "-o", tmp_path / "out")[0] == 0
 
 
 def test_max_seq_and_page(tmp_path, model):

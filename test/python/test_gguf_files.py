@@ -11,7 +11,8 @@ import pytest
 
 from import_mutants import keys_of, write_gguf
 from kv_import import synthetic
-from tools import KV_IMPORT, fails, run
+from kv_import.cli import main
+from tools import KV_IMPORT, quietly
 
 Kind = gguf.GGUFValueType
 
@@ -27,8 +28,8 @@ def made(tmp_path_factory):
 
 
 def imported(path, out):
-    done = run(KV_IMPORT, path, "-o", out, "--name", "m")
-    assert done.returncode == 0, done.stderr
+    status, _, error = quietly(main, path, "-o", out, "--name", "m")
+    assert status == 0, error
     return (out / "weights.safetensors").read_bytes(), (out / "model.mlir").read_text()
 
 
@@ -42,7 +43,8 @@ def changed(made, path, keys=None, tensors=None, order=gguf.GGUFEndian.LITTLE):
 
 
 def refused(path, *parts):
-    message = fails(KV_IMPORT, path, "-o", path.parent / "refused")
+    status, _, message = quietly(main, path, "-o", path.parent / "refused")
+    assert status == 1 and message.count("\n") == 1 and message.startswith("kv-import: "), message
     for part in parts:
         assert part in message, message
 
@@ -172,15 +174,15 @@ def test_pipes(tmp_path):
 
 def test_what_it_needs(made, tmp_path):
     """Said before the work; weights without kernels with their bytes."""
-    done = run(KV_IMPORT, made / "m.gguf", "-o", tmp_path / "out", "--dtype", "f32")
+    _, said, _ = quietly(main, made / "m.gguf", "-o", tmp_path / "out", "--dtype", "f32")
     size = (tmp_path / "out/weights.safetensors").stat().st_size
-    first = done.stdout.splitlines()[0]
+    first = said.splitlines()[0]
     assert first.startswith(f"m needs {size / 1e6:.1f} MB of disk, as much memory where it runs, and ")
     # Two layers of two heads of 16 elements, keys and values, in f32.
     assert first.endswith(f"{2 * 2 * 2 * 16 * 4 * 1000 / 1e6:.1f} MB of cache per 1,000 tokens (f32)")
     config = synthetic.make_config("llama", hidden=256)
     synthetic.write_gguf(tmp_path / "q.gguf", config, synthetic.make_weights(config), dtype="Q5_0")
-    done = run(KV_IMPORT, tmp_path / "q.gguf", "-o", tmp_path / "out")
+    _, _, notes = quietly(main, tmp_path / "q.gguf", "-o", tmp_path / "out")
     elements = (272 + 2 * (64 + 32 + 32 + 64 + 3 * 128)) * 256
     assert (f"which has no kernels (the first: token_embd.weight), are stored dense: {elements * 2 / 1e6:.1f} MB "
-            f"instead of {elements // 32 * 22 / 1e6:.1f}") in done.stderr
+            f"instead of {elements // 32 * 22 / 1e6:.1f}") in notes

@@ -90,9 +90,10 @@ class HuggingFaceSource:
 
     def _draft_layers(self):
         """Tensors of layers behind the model's, which predict more tokens (DeepSeek-V3)."""
-        first, more = self.config.layers, self.raw.get("num_nextn_predict_layers") or 0
-        layers = tuple(f"model.layers.{first + i}." for i in range(more))
-        return {name for name in self.index if name.startswith(layers)}
+        first = self.config.layers
+        behind = range(first, first + (self.raw.get("num_nextn_predict_layers") or 0))
+        layer_of = re.compile(r"model\.layers\.(\d{1,9})\.")
+        return {name for name in self.index if (found := layer_of.match(name)) and int(found[1]) in behind}
 
     def found_as(self, name):
         """What the files call the tensor that holds a weight, for messages."""

@@ -20,6 +20,8 @@ Text = Annotated[str, Field(description="a text")]
 Texts = Annotated[list[str], Field(description="a list of texts")]
 Count = Annotated[int, Field(ge=1, le=MOST, description="a positive integer of 31 bits")]
 CountOrNone = Annotated[int, Field(ge=0, le=MOST, description="an integer from 0 on, of 31 bits")]
+# A longer list of layers is more likely a damaged number than a model.
+LayerCount = Annotated[int, Field(ge=1, le=10000, description="a positive integer up to 10000")]
 TokenId = Annotated[int, Field(ge=0, le=MOST, description="a token id")]
 # Computed in f32, also its inverse, its square and its root.
 Real = Annotated[float, Field(ge=1e-15, le=1e15, description="a positive number from 1e-15 to 1e15")]
@@ -78,7 +80,7 @@ class HuggingFace(SpecialTokens):
     vocab_size: Count = None
     hidden_size: Count = None
     intermediate_size: Count = None
-    num_hidden_layers: Count = None
+    num_hidden_layers: LayerCount = None
     num_attention_heads: Count = None
     num_key_value_heads: Count = None
     head_dim: Count = None
@@ -193,7 +195,7 @@ class GgufModel(Settings):
     vocab_size: Count = None
     context_length: Count = None
     embedding_length: Count = None
-    block_count: Count = None
+    block_count: LayerCount = None
     feed_forward_length: Count = None
     expert_feed_forward_length: Count = None
     expert_count: Count = None
