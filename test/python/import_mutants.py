@@ -115,7 +115,8 @@ def changed_bytes(data, chosen, most=None):
     if chosen.random() < 0.1:
         return bytes(data[:chosen.randrange(len(data))])
     for _ in range(chosen.choice((1, 1, 2, 8))):
-        data[chosen.randrange(min(len(data), most or len(data)))] = chosen.choice((0, 1, 127, 128, 255, chosen.randrange(256)))
+        place = chosen.randrange(min(len(data), most or len(data)))
+        data[place] = chosen.choice((0, 1, 127, 128, 255, chosen.randrange(256)))
     return bytes(data)
 
 

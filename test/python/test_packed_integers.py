@@ -118,7 +118,8 @@ def test_what_is_refused(tmp_path):
             checkpoint_format="marlin")
     refused(tmp_path / "d", "packed", "config_groups is []; supported: an object", config_groups=[])
     refused(tmp_path / "e", "packed", "config_groups.g.input_activations is {'num_bits': 8}",
-            config_groups={"g": {"weights": {"num_bits": 4, "strategy": "group"}, "input_activations": {"num_bits": 8}}})
+            config_groups={"g": {"weights": {"num_bits": 4, "strategy": "group"},
+                                 "input_activations": {"num_bits": 8}}})
     refused(tmp_path / "h", "packed", "transform_config is {'a': 1}; supported: None", transform_config={"a": 1})
     refused(tmp_path / "f", "gptq", f"the tensor {name}qzeros is missing", lambda tensors: tensors.pop(f"{name}qzeros"))
 
