@@ -50,7 +50,8 @@ Expected<MappedFile> MappedFile::open(const std::filesystem::path &path,
     return makeError(KV_STATUS_INVALID_ARGUMENT, path.string(), ": ",
                      std::strerror(errno));
   };
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe without a writer would be waited for.
+  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0)
     return systemError();
   struct Closer {

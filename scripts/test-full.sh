@@ -6,6 +6,7 @@
 #   for managers with tiers (KV_TIERS_OPS) and for peers (KV_PEER_TRANSFERS, KV_PEER_OPS), and 200 kills of a process with a disk tier
 #   ten minutes of its fuzzer
 #   100 000 random modules, 20 000 changed texts, 20 000 bad row offsets an operation
+#   KV_IMPORT_MUTANTS (10^6) changed model files through kv-import
 #   the CUDA kernels' full product on the emulator, and their tests with sums in four other orders
 #   the CPU's generated attention in every combination of its parameters
 set -euo pipefail
@@ -32,5 +33,6 @@ scripts/fuzz-engine.sh 600
 scripts/fuzz-ir.sh
 scripts/fuzz-text.sh
 scripts/fuzz-steps.sh
+.venv/bin/python test/python/import_mutants.py "${KV_IMPORT_MUTANTS:-1000000}" 1000000 "$(nproc)"
 scripts/test-kernels.sh
 scripts/check-attention.sh

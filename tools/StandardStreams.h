@@ -1,8 +1,9 @@
-//===- StandardStreams.h - Standard streams that are closed -----*- C++ -*-===//
+//===- StandardStreams.h - Streams and files of a process -------*- C++ -*-===//
 
 #ifndef KV_TOOLS_STANDARDSTREAMS_H
 #define KV_TOOLS_STANDARDSTREAMS_H
 
+#include <csignal>
 #include <fcntl.h>
 #include <initializer_list>
 #include <unistd.h>
@@ -18,6 +19,11 @@ inline void holdStandardStreams() {
       // The lowest number that is free is `stream`.
       (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
+
+/// Lets a write beyond the limit of a file's size (`ulimit -f`) fail with
+/// EFBIG, as one on a full file system fails, instead of ending the process.
+/// Programs that this one runs inherit it.
+inline void reportFileLimits() { (void)std::signal(SIGXFSZ, SIG_IGN); }
 
 } // namespace kv
 

@@ -179,8 +179,10 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   clock.ended("translate");
   optimize(*ir, **machine, options.optLevel);
   clock.ended("optimize");
+  // Not the module's fault: no line of it is shown.
   if (llvm::Error error = emitSharedObject(*ir, **machine, path))
-    return emitError(loc) << llvm::toString(std::move(error));
+    return emitError(UnknownLoc::get(module.getContext()))
+           << llvm::toString(std::move(error));
   clock.ended("emit");
   return success();
 }

@@ -9,6 +9,7 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
@@ -86,7 +87,49 @@ static Error emitObject(Module &module, TargetMachine &machine,
                                   CodeGenFileType::ObjectFile))
     return createStringError("this target cannot emit objects");
   passes.run(module);
+  out.close();
+  if (std::error_code problem = out.error()) {
+    out.clear_error(); // it is fatal to a stream that is destroyed
+    return createStringError(Twine("cannot write ") + path + ": " +
+                             problem.message());
+  }
   return Error::success();
+}
+
+/// The first line that a linker wrote to the file `path`, without its name.
+static std::string linkerError(StringRef path) {
+  auto text = MemoryBuffer::getFile(path);
+  StringRef line = text ? (*text)->getBuffer().split('\n').first : "";
+  line.consume_front("ld.lld: ");
+  line.consume_front("error: ");
+  line.consume_front("LLVM ERROR: IO failure on output stream: ");
+  return line.str();
+}
+
+/// Runs the linker; what it wrote to standard error is in the error.
+static Error runLinker(StringRef linker, StringRef object, StringRef output) {
+  SmallString<128> errors;
+  if (std::error_code code =
+          sys::fs::createTemporaryFile("kv-compile", "txt", errors))
+    return createStringError(Twine("cannot make a temporary file: ") +
+                             code.message());
+  FileRemover remover(errors);
+  // A mapped output on a full file system would end the linker by a signal.
+  StringRef arguments[] = {
+      linker,        "-shared",       "--build-id=sha1",       "-z",
+      "noexecstack", "--gc-sections", "--no-mmap-output-file", "-o",
+      output,        object};
+  std::string message;
+  int status = sys::ExecuteAndWait(linker, arguments, std::nullopt,
+                                   {std::nullopt, std::nullopt, errors.str()},
+                                   0, 0, &message);
+  if (status == 0)
+    return Error::success();
+  std::string said = linkerError(errors);
+  return createStringError(
+      Twine("ld.lld could not write ") + output + ": " +
+      (!said.empty() ? said
+                     : "status " + std::to_string(status) + " " + message));
 }
 
 Error kv::emitSharedObject(Module &module, TargetMachine &machine,
@@ -94,7 +137,8 @@ Error kv::emitSharedObject(Module &module, TargetMachine &machine,
   SmallString<128> object;
   if (std::error_code code =
           sys::fs::createTemporaryFile("kv-compile", "o", object))
-    return createStringError(code, "cannot make a temporary file");
+    return createStringError(Twine("cannot make a temporary file: ") +
+                             code.message());
   FileRemover remover(object);
   if (Error error = emitObject(module, machine, object))
     return error;
@@ -106,15 +150,5 @@ Error kv::emitSharedObject(Module &module, TargetMachine &machine,
   if (!linker)
     return createStringError("no ld.lld in " KV_LLVM_BINDIR
                              " nor on PATH: install lld-22");
-  std::string output = path.str();
-  StringRef arguments[] = {*linker, "-shared",     "--build-id=sha1",
-                           "-z",    "noexecstack", "--gc-sections",
-                           "-o",    output,        object};
-  std::string message;
-  int status =
-      sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 0, 0, &message);
-  if (status != 0)
-    return createStringError("ld.lld could not write %s: status %d %s",
-                             output.c_str(), status, message.c_str());
-  return Error::success();
+  return runLinker(*linker, object, path);
 }

@@ -192,11 +192,82 @@ MODELS = {
             "sliding_attention": {"rope_type": "default", "rope_theta": 10000.0}})),
 }
 
+# Families that a name, or little more, separates from those above.
+SMALL = dict(hidden_size=96, intermediate_size=160, num_hidden_layers=4, num_attention_heads=4,
+             num_key_value_heads=2)
+EXPERTS = dict(SMALL, moe_intermediate_size=48, num_experts_per_tok=3)
+LATENTS = dict(SMALL, num_key_value_heads=4, q_lora_rank=48, kv_lora_rank=64, qk_rope_head_dim=32,
+               qk_nope_head_dim=48, v_head_dim=40, moe_intermediate_size=48, first_k_dense_replace=1,
+               n_routed_experts=8, num_experts_per_tok=3, n_shared_experts=1, n_group=1, topk_group=1)
+GROUPS = dict(EXPERTS, n_routed_experts=8, n_shared_experts=1, first_k_dense_replace=1, n_group=2,
+              topk_group=1, routed_scaling_factor=1.5)
+WINDOWS = dict(SMALL, sliding_window=24)
+MODELS |= {
+    "gemma": ("GemmaConfig", dict(SMALL, head_dim=32)),
+    "gemma2": ("Gemma2Config", dict(WINDOWS, head_dim=32, query_pre_attn_scalar=20)),
+    "olmo3": ("Olmo3Config", dict(WINDOWS, rope_theta=500000.0)),
+    "olmoe": ("OlmoeConfig", dict(SMALL, num_attention_heads=6, num_key_value_heads=2, num_experts=8, num_experts_per_tok=3, norm_topk_prob=False)),
+    "ministral": ("MinistralConfig", dict(WINDOWS, head_dim=32, layer_types=[
+        "sliding_attention", "full_attention"] * 2)),
+    "ministral3": ("Ministral3Config", dict(SMALL, head_dim=32, rope_parameters={
+        "rope_type": "yarn", "rope_theta": 1000000.0, "factor": 4.0, "beta_fast": 32.0, "beta_slow": 1.0,
+        "mscale": 1.0, "mscale_all_dim": 1.0, "original_max_position_embeddings": 512,
+        "llama_4_scaling_beta": 0.1})),
+    "smollm3": ("SmolLM3Config", dict(SMALL, no_rope_layer_interval=2)),
+    "seed_oss": ("SeedOssConfig", dict(SMALL, head_dim=32, attention_bias=True, attention_out_bias=False)),
+    "ernie4_5": ("Ernie4_5Config", dict(SMALL, head_dim=32)),
+    "helium": ("HeliumConfig", dict(SMALL, head_dim=24)),
+    "granitemoe": ("GraniteMoeConfig", dict(
+        SMALL, num_local_experts=8, num_experts_per_tok=3, embedding_multiplier=12.0,
+        attention_multiplier=0.06, residual_multiplier=0.22, logits_scaling=6.0)),
+    "mixtral": ("MixtralConfig", dict(SMALL, num_local_experts=8, num_experts_per_tok=2)),
+    "minimax_m2": ("MiniMaxM2Config", dict(SMALL, head_dim=32, num_local_experts=8, num_experts_per_tok=3,
+                                           partial_rotary_factor=0.5)),
+    "glm": ("GlmConfig", dict(SMALL, head_dim=24, attention_bias=True)),
+    "glm4": ("Glm4Config", dict(SMALL, head_dim=24, attention_bias=True)),
+    "glm4_moe": ("Glm4MoeConfig", dict(GROUPS, head_dim=32, attention_bias=True)),
+    "glm4_moe_normalised": ("Glm4MoeConfig", dict(GROUPS, head_dim=32, use_qk_norm=True)),
+    "dots1": ("Dots1Config", dict(GROUPS, head_dim=32, norm_topk_prob=True)),
+    "qwen2_moe": ("Qwen2MoeConfig", dict(EXPERTS, num_experts=8, shared_expert_intermediate_size=80)),
+    "exaone4": ("Exaone4Config", dict(WINDOWS, sliding_window_pattern=4)),
+    "exaone4_small": ("Exaone4Config", dict(
+        SMALL, sliding_window=None, layer_types=["full_attention"] * 4)),
+    "hunyuan_v1_dense": ("HunYuanDenseV1Config", dict(SMALL, head_dim=24)),
+    "glm4_moe_lite": ("Glm4MoeLiteConfig", LATENTS),
+    "kimi_k2": ("DeepseekV3Config", LATENTS),
+    "qwen3_5": ("Qwen3_5TextConfig", dict(
+        SMALL, head_dim=32, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16,
+        linear_value_head_dim=24)),
+    "qwen3_5_moe": ("Qwen3_5MoeTextConfig", dict(
+        EXPERTS, head_dim=32, num_experts=8, shared_expert_intermediate_size=80, linear_num_key_heads=2,
+        linear_num_value_heads=4, linear_key_head_dim=16, linear_value_head_dim=24)),
+    "qwen3_5_wrapper": ("Qwen3_5Config", dict(text_config=dict(
+        COMMON, **SMALL, head_dim=32, linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16,
+        linear_value_head_dim=24, model_type="qwen3_5_text"))),
+    "qwen3_5_moe_wrapper": ("Qwen3_5MoeConfig", dict(text_config=dict(
+        COMMON, **EXPERTS, head_dim=32, num_experts=8, shared_expert_intermediate_size=80,
+        linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=16, linear_value_head_dim=24,
+        model_type="qwen3_5_moe_text"))),
+    # Models of text and more, of which text is taken.
+    "gemma3_wrapper": ("Gemma3Config", dict(text_config=dict(
+        COMMON, **WINDOWS, head_dim=32, query_pre_attn_scalar=32, model_type="gemma3_text"))),
+    "mistral3": ("Mistral3Config", dict(text_config=dict(COMMON, **SMALL, head_dim=32, model_type="mistral"))),
+    "qwen3_vl": ("Qwen3VLConfig", dict(text_config=dict(
+        COMMON, **SMALL, head_dim=32, model_type="qwen3_vl_text"))),
+    "llava": ("LlavaConfig", dict(text_config=dict(COMMON, **SMALL, model_type="llama"))),
+}
+# config.json of a published model that has another name than transformers' class of the same numbers.
+NAMES = {"kimi_k2": "kimi_k2"}
+
 
 def embedding_scale(config):
-    if config.model_type == "gemma3_text":
+    if config.model_type in ("gemma", "gemma2", "gemma3_text"):
         return config.hidden_size ** 0.5
     return getattr(config, "embedding_multiplier", 1)
+
+
+def is_of_text(name):
+    return not any(part in name for part in ("visual", "vision_tower", "multi_modal_projector"))
 
 
 def make(name, folder):
@@ -205,21 +276,28 @@ def make(name, folder):
     config = getattr(transformers, kind)(**{**COMMON, **settings})
     config._attn_implementation = "eager"
     torch.manual_seed(5)
-    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    kinds = transformers.AutoModelForImageTextToText if "text_config" in settings else \
+        transformers.AutoModelForCausalLM
+    model = kinds.from_config(config, dtype=torch.float32).eval()
     random = torch.Generator().manual_seed(9)
     with torch.no_grad():
         for parameter_name, parameter in model.named_parameters():
             values = torch.randn(parameter.shape, generator=random)
             if "norm" in parameter_name:
                 parameter += 0.2 * values
+            elif not is_of_text(parameter_name):
+                continue
             elif parameter.dim() == 1 or "bias" in parameter_name:
                 parameter.copy_(0.5 * values)
             elif "embed_tokens" in parameter_name:
                 # After its scale as large as what a layer adds, so that layers decide.
-                parameter.copy_(values / (4 * embedding_scale(config)))
+                parameter.copy_(values / (4 * embedding_scale(config.get_text_config())))
             else:
                 parameter.copy_(values * 1.5 / parameter.shape[1] ** 0.5)
     model.save_pretrained(folder)
+    if name in NAMES:
+        path = Path(folder) / "config.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"model_type": NAMES[name]}))
     return model
 
 
@@ -267,7 +345,7 @@ def check(name):
         folder = Path(folder)
         model = make(name, folder)
         random = np.random.default_rng(3)
-        vocab = model.config.vocab_size
+        vocab = model.config.get_text_config().vocab_size
         prompts = [random.integers(3, vocab, length).tolist() for length in LENGTHS]
         rows, decoded = ours(folder, prompts, vocab, OPTIONS.get(name, ()))
     # One forward pass over prompt and answer gives both: a row depends on the past alone.

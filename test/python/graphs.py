@@ -74,6 +74,14 @@ def write_weights(path, weights):
     Path(path).write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
+def read_weights(path):
+    """The f32 tensors of a file that write_weights has written."""
+    data = Path(path).read_bytes()
+    begin = 8 + struct.unpack("<Q", data[:8])[0]
+    return {name: np.frombuffer(data[begin:], np.float32, (last - first) // 4, first).reshape(row["shape"])
+            for name, row in json.loads(data[8:begin]).items() for first, last in [row["data_offsets"]]}
+
+
 def as_wanted(weight, argument):
     """A weight of a file in the form and layout of an artifact's argument."""
     if stored := argument.get("stored"):

@@ -1,7 +1,9 @@
 """Each bad input: one clear sentence that names the file, and no traceback."""
 
 import json
+import os
 import struct
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -9,7 +11,8 @@ import pytest
 from channel_weights import channels
 from channel_weights import settings as channel_settings
 from kv_import import synthetic
-from tools import KV_IMPORT, fails, run
+from kv_import.cli import main
+from tools import KV_IMPORT, fails, quietly, run
 
 
 @pytest.fixture
@@ -34,9 +37,10 @@ def folder_with(tmp_path, config, weights, **settings):
     return tmp_path / "hf"
 
 
-def refused(source, tmp_path, *parts, options=()):
-    message = fails(KV_IMPORT, source, "-o", tmp_path / "out", *options)
-    assert message.startswith("kv-import: ")
+def refused(source, tmp_path, *parts, options=(), environment=None):
+    with mock.patch.dict(os.environ, environment or {}):
+        status, _, message = quietly(main, source, "-o", tmp_path / "out", *options)
+    assert status == 1 and message.count("\n") == 1 and message.startswith("kv-import: "), message
     for part in parts:
         assert str(part) in message, message
     return message
@@ -99,10 +103,15 @@ def test_unknown_gguf_architecture(tmp_path, config, weights):
 
 
 def test_unknown_folder_architecture(tmp_path, config, weights):
+    folder = folder_with(tmp_path, config, weights, model_type="novel")
+    refused(folder, tmp_path, "config.json: model_type is 'novel'; supported: llama, mistral, qwen2, ",
+            ", llava_next; kv-import --from torch may take it, through its PyTorch code",
+            environment={"KV_EXPORTER_PYTHON": "none"})
+
+
+def test_wrapper_without_its_text(tmp_path, config, weights):
     folder = folder_with(tmp_path, config, weights, model_type="gemma3")
-    refused(folder, tmp_path, "config.json", "'gemma3'",
-            "llama, mistral, qwen2, qwen3, qwen3_moe, gpt_oss, granite, deepseek_v2, deepseek_v3, phi3, olmo2, "
-            "gemma3_text, qwen3_next, granitemoehybrid")
+    refused(folder, tmp_path, "config.json: text_config is None; an object is needed")
 
 
 def test_missing_gguf_tensor(tmp_path, config, weights):
@@ -206,7 +215,7 @@ def test_config_that_is_no_object(tmp_path, config, weights, text):
     ("mlp_bias", True, "mlp_bias"), ("partial_rotary_factor", 0.5, "0.5"),
     ("head_dim", 15, "15"), ("rms_norm_eps", "x", "rms_norm_eps"),
     ("rope_theta", "big", "rope_theta"), ("sliding_window", -3, None),
-    ("quantization_config", {"quant_method": "gptq"}, "'gptq'")])
+    ("quantization_config", {"quant_method": "bitsandbytes"}, "'bitsandbytes'")])
 def test_config_values(tmp_path, config, weights, key, value, part):
     folder = folder_with(tmp_path, config, weights, **{key: value})
     if part is None:
@@ -223,7 +232,7 @@ def test_mistral_window(tmp_path):
 
 @pytest.mark.parametrize("settings,parts", [
     ({"layer_types": ["full_attention"] * 2}, ("layer_types", "a list of 8 kinds, one a layer")),
-    ({"layer_types": "all"}, ("layer_types", "'all'", "a list of 8 kinds, one a layer")),
+    ({"layer_types": "all"}, ("layer_types is 'all'; a list of texts is needed",)),
     ({"layer_types": ["full_attention"] * 7 + ["linear_attention"]},
      ("layer_types", "'linear_attention'", "full_attention, sliding_attention")),
     ({"use_sliding_window": False}, ("layer_types", "'sliding_attention'",
@@ -254,10 +263,11 @@ def family_folder(tmp_path, kind, change=None, **settings):
     ("phi3", {"rope_scaling": {"type": "longrope", "long_factor": [1.0], "short_factor": [1.0]}},
      ("short_factor is [1.0]", "a list of 8 numbers, one a pair")),
     ("phi3_long", {"rope_scaling": {"type": "longrope", "long_factor": [1.0, -1.0] * 3,
-                                    "short_factor": [1.0] * 6}}, ("long_factor is -1.0",)),
+                                    "short_factor": [1.0] * 6}}, ("long_factor[1] is -1.0",)),
     ("phi3", {"rope_scaling": {"type": "su"}}, ("rope scaling is 'su'", "default, linear, llama3")),
     ("phi3", {"partial_rotary_factor": 0.7}, ("11 of the 16 elements", "an even number")),
-    ("phi3", {"partial_rotary_factor": 1.5}, ("24 of the 16 elements", "an even number")),
+    ("phi3", {"partial_rotary_factor": 0.01}, ("partial_rotary_factor is 0.01; supported: what rotates 2 of",)),
+    ("phi3", {"partial_rotary_factor": 1.5}, ("partial_rotary_factor is 1.5; a number above 0, at most 1",)),
     ("qwen3_moe", {"mlp_only_layers": [1]}, ("mlp_only_layers is [1]", "[]")),
     ("qwen3_moe", {"decoder_sparse_step": 2}, ("decoder_sparse_step is 2", "1")),
     ("qwen3_moe", {"num_experts": None}, ("lacks 'num_local_experts'",)),
@@ -282,14 +292,14 @@ def family_folder(tmp_path, kind, change=None, **settings):
     ("deepseek_v3", {"rope_scaling": {"type": "yarn", "mscale_all_dim": 1, "factor": 0}},
      ("factor is 0", "a positive number")),
     ("gpt_oss", {"swiglu_limit": 0}, ("swiglu_limit is 0", "a positive number")),
-    ("gpt_oss", {"quantization_config": {"quant_method": "gptq"}}, ("'gptq'", "mxfp4 of gpt_oss")),
+    ("gpt_oss", {"quantization_config": {"quant_method": "hqq"}}, ("'hqq'", "mxfp4 of gpt_oss")),
     ("qwen3_moe", {"quantization_config": {"quant_method": "mxfp4"}},
      ("'mxfp4'", "F32, F16 or BF16 weights")),
     ("phi3", {"sliding_window": 0}, ("sliding_window", "0")),
     ("olmo2", {"layer_types": ["full_attention", "sliding_attention"]},
      ("layer_types", "'sliding_attention'", "full_attention")),
     ("olmo2", {"hidden_act": "relu2"}, ("hidden_act is 'relu2'", "silu, gelu_pytorch_tanh")),
-    ("olmo2", {"hidden_act": ["silu"]}, ("hidden_act is ['silu']", "silu, gelu_pytorch_tanh")),
+    ("olmo2", {"hidden_act": ["silu"]}, ("hidden_act is ['silu']; a text is needed",)),
     ("gemma3", {"hidden_activation": "gelu"},
      ("hidden_activation is 'gelu'", "silu, gelu_pytorch_tanh")),
     ("gemma3", {"use_bidirectional_attention": True},
@@ -297,7 +307,7 @@ def family_folder(tmp_path, kind, change=None, **settings):
     ("gemma3", {"query_pre_attn_scalar": -1}, ("query_pre_attn_scalar", "-1")),
     ("gemma3", {"final_logit_softcapping": 0}, ("final_logit_softcapping", "0")),
     ("gemma3", {"attn_logit_softcapping": "50"}, ("attn_logit_softcapping", "'50'")),
-    ("gemma3", {"rope_local_base_freq": -3}, ("rope_theta", "-3")),
+    ("gemma3", {"rope_local_base_freq": -3}, ("rope_local_base_freq is -3; a number above 1",)),
     ("gemma3", {"rope_parameters": {"full_attention": {"rope_type": "yarn"}}},
      ("'yarn'", "lacks 'factor'")),
     ("gemma3", {"rope_parameters": {"sliding_attention": "default"}},
@@ -387,7 +397,7 @@ def test_blocks_of_mxfp4(tmp_path):
 
 
 @pytest.mark.parametrize("changes,parts", [
-    ({"format": "pack-quantized"}, ("format is 'pack-quantized'", "'int-quantized', 'naive-")),
+    ({"format": "marlin-24"}, ("format is 'marlin-24'", "'int-quantized', 'naive-")),
     ({"kv_cache_scheme": {"num_bits": 8}}, ("kv_cache_scheme is {'num_bits': 8}", "None")),
     ({"sparsity_config": {"format": "sparse-24-bitmask"}}, ("sparsity_config", "sparse-24")),
     ({"transform_config": {"config_groups": {"R1": {}}}}, ("transform_config", "R1")),
@@ -469,13 +479,16 @@ def test_gguf_of_a_family_beyond(tmp_path):
 
 
 def test_absurd_sizes(tmp_path, config, weights):
-    refused(folder_with(tmp_path, config, weights, num_hidden_layers=10 ** 9), tmp_path,
-            "1000000000 layers", "20 tensors")
+    refused(folder_with(tmp_path, config, weights, num_hidden_layers=9999), tmp_path,
+            "9999 layers", "20 tensors")
     refused(family_folder(tmp_path, "gemma3", num_hidden_layers=10 ** 12, layer_types=None),
-            tmp_path, "1000000000000 layers", "tensors")
-    folder = folder_with(tmp_path, config, weights, max_position_embeddings=10 ** 12)
-    refused(folder, tmp_path, folder, "1000000000000 tokens", "--max-seq")
+            tmp_path, "num_hidden_layers is 1000000000000; a positive integer up to 10000 is needed")
+    folder = folder_with(tmp_path, config, weights, max_position_embeddings=10 ** 9)
+    refused(folder, tmp_path, folder, "1000000000 tokens", "--max-seq")
     assert run(KV_IMPORT, folder, "-o", tmp_path / "out", "--max-seq", "64").returncode == 0
+    # Nothing is counted up to a number that only a file says.
+    folder = folder_with(tmp_path, config, weights, num_nextn_predict_layers=2 ** 31 - 1)
+    assert quietly(main, folder, "-o", tmp_path / "out")[0] == 0
 
 
 def test_max_seq_and_page(tmp_path, model):
@@ -499,14 +512,14 @@ def test_bad_options(tmp_path, model, options, sentence):
 
 
 @pytest.mark.parametrize("file, text, sentence", (
-    ("generation_config.json", '{"eos_token_id": "x"}', "a special token is 'x', a token id is needed"),
-    ("generation_config.json", '{"eos_token_id": [1, -2]}', "a special token is -2, a token id is needed"),
+    ("generation_config.json", '{"eos_token_id": "x"}', "eos_token_id is 'x'; a token id, or a list of them is needed"),
+    ("generation_config.json", '{"eos_token_id": [1, -2]}', "eos_token_id is [1, -2]; a token id, or a list of them is needed"),
     ("generation_config.json", '{"do_sample": true, "temperature": "hot"}',
-     "temperature is 'hot', allowed: a number of 0 or more"),
+     "temperature is 'hot'; a number of 0 or more is needed"),
     ("generation_config.json", '{"do_sample": true, "temperature": 1e999}', "temperature is inf"),
-    ("generation_config.json", '{"do_sample": true, "top_p": 7}', "top_p is 7, allowed: a number above 0, at most 1"),
-    ("generation_config.json", '{"do_sample": true, "top_k": 0.5}', "top_k is 0.5, allowed: an integer of 0 or more"),
-    ("generation_config.json", '{"do_sample": true, "min_p": -1}', "min_p is -1, allowed: a number from 0 to 1"),
+    ("generation_config.json", '{"do_sample": true, "top_p": 7}', "top_p is 7; a number above 0, at most 1 is needed"),
+    ("generation_config.json", '{"do_sample": true, "top_k": 0.5}', "top_k is 0.5; an integer of 0 or more is needed"),
+    ("generation_config.json", '{"do_sample": true, "min_p": -1}', "min_p is -1; a number from 0 to 1 is needed"),
     ("tokenizer_config.json", '{"chat_template": 5}', "the chat template is a int, a text is needed"),
     ("chat_template.jinja", b"\xff", "chat_template.jinja: not UTF-8")))
 def test_text_side(tmp_path, config, weights, file, text, sentence):
@@ -569,7 +582,7 @@ def test_unknown_tokenizer(tmp_path, config, weights):
         writer.kv_data[0]["tokenizer.ggml.pre"].value = "novel"
 
     synthetic.write_gguf(path, config, weights, extra=other)
-    refused(path, tmp_path, path, "'novel'", "gpt-2, smollm, llama-bpe, qwen2", "--no-tokenizer")
+    refused(path, tmp_path, path, "'novel'", "gpt-2, phi-2, ", ", llama-bpe, ", "--no-tokenizer")
     assert run(KV_IMPORT, path, "-o", tmp_path / "out", "--no-tokenizer").returncode == 0
 
 

@@ -5,21 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from kv_import.gguf_tokenizer import PRE_TOKENIZERS, build_tokenizer
+from kv_import.gguf_pre_tokenizers import EXPRESSIONS, pre_tokenizer
+from kv_import.gguf_tokenizer import build_tokenizer
 from kv_import import synthetic
 from tools import KV_IMPORT, run
-
-
-class Keys:
-    """What build_tokenizer asks of a GGUFSource."""
-
-    path = "test.gguf"
-
-    def __init__(self, **keys):
-        self.keys = {f"tokenizer.ggml.{key}": value for key, value in keys.items()}
-
-    def value(self, key, default=None):
-        return self.keys.get(key, default)
 
 
 def byte_level(pre, words=(), **more):
@@ -32,12 +21,12 @@ def byte_level(pre, words=(), **more):
                 merges.append(f"{word[:k - 1]} {word[k - 1]}")
     everything = [*alphabet, *tokens, "<bos>", "<user>"]
     types = [1] * (len(everything) - 2) + [3, 4]
-    return build_tokenizer(Keys(model="gpt2", pre=pre, tokens=everything, token_type=types,
+    return build_tokenizer("test.gguf", dict(model="gpt2", pre=pre, tokens=everything, token_type=types,
                                 merges=merges, bos_token_id=len(everything) - 2, **more))
 
 
 def cut(pre, text):
-    return [text[a:b] for _, (a, b) in PRE_TOKENIZERS[pre]().pre_tokenize_str(text)]
+    return [text[a:b] for _, (a, b) in pre_tokenizer(pre).pre_tokenize_str(text)]
 
 
 TEXT = "It's 12345 words,  NOT\n\n  code_1!"
@@ -54,7 +43,7 @@ def test_pre_tokenizers_cut_as_the_models_do():
                                   " NOT", "\n\n", " ", " code", "_", "1", "!"]
 
 
-@pytest.mark.parametrize("pre", PRE_TOKENIZERS)
+@pytest.mark.parametrize("pre", EXPRESSIONS)
 def test_round_trip(pre):
     tokenizer = byte_level(pre, words=["hello", "Ġworld"])
     for text in ("hello world", "a  b\t\n", "naïve 東京 🙂 \u0000\u00a0", TEXT):
@@ -105,7 +94,7 @@ def merged_by_score(text, scores):
 @pytest.mark.parametrize("seed", range(8))
 def test_sentencepiece(seed):
     tokens, types, scores = sentencepiece(seed)
-    tokenizer = build_tokenizer(Keys(model="llama", tokens=tokens, token_type=types, scores=scores,
+    tokenizer = build_tokenizer("test.gguf", dict(model="llama", tokens=tokens, token_type=types, scores=scores,
                                      bos_token_id=1))
     table = dict(zip(tokens[259:], scores[259:]))
     random = np.random.default_rng(seed + 100)

@@ -1,6 +1,8 @@
 """The tools as a user runs them: processes."""
 
+import contextlib
 import functools
+import io
 import json
 import os
 import shutil
@@ -40,6 +42,15 @@ def fails(tool, *arguments, **more):
     lines = done.stderr.splitlines()
     assert len(lines) == 1 and "Traceback" not in done.stderr, done.stderr
     return lines[0]
+
+
+def quietly(main, *arguments):
+    """(Exit status, standard output, standard error) of a tool's main function, in this process: most of what a
+    process takes is to begin."""
+    out, error = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+        status = main([str(each) for each in arguments])
+    return status, out.getvalue(), error.getvalue()
 
 
 def manifest(artifact):

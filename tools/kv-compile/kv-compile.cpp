@@ -1,5 +1,6 @@
 //===- kv-compile.cpp - A module to an artifact ---------------------------===//
 
+#include "../StandardStreams.h"
 #include "Target.h"
 #include "VirtualTarget.h"
 #include "kv/Compiler/Compiler.h"
@@ -40,6 +41,7 @@ static llvm::LogicalResult raiseGraph(mlir::ModuleOp module,
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  kv::reportFileLimits();
   cl::OptionCategory category("kv-compile options");
   cl::opt<std::string> input(cl::Positional, cl::desc("<module.mlir>"),
                              cl::Required, cl::cat(category));

@@ -225,6 +225,7 @@ int Service::run() {
 
 int main(int argc, char **argv) {
   holdStandardStreams();
+  reportFileLimits();
   std::variant<Options, int> parsed = parseCommandLine(argc, argv);
   if (const int *code = std::get_if<int>(&parsed))
     return *code;

@@ -143,6 +143,7 @@ int serve(const Options &options) {
 
 int main(int argc, char **argv) {
   holdStandardStreams();
+  reportFileLimits();
   std::variant<Options, int> parsed = parseCommandLine(argc, argv);
   if (const int *code = std::get_if<int>(&parsed))
     return *code;

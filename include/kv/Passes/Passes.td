@@ -241,6 +241,18 @@ def KVLintOrder : Pass<"kv-lint-order", "::mlir::ModuleOp"> {
   }];
 }
 
+def KVListWeights : Pass<"kv-list-weights", "::mlir::ModuleOp"> {
+  let summary = "prints the weights that entries take, as JSON";
+  let description = [{
+    Prints one line to standard output, a JSON array with an object for each
+    argument that is a weight (`kv.weight`), in the order of the arguments:
+    `name`, `dtype`, `shape` (`[]` for a scalar), and where the argument has them
+    `layout` (`kv.layout`) and `stored` (`kv.stored`: `order` and `shape` of the
+    tensor that the file holds). After `kv-pack-weights` these are the forms that
+    generated code reads. Changes nothing.
+  }];
+}
+
 def KVRoundActivations : Pass<"kv-round-activations", "::mlir::ModuleOp"> {
   let summary = "rows are rounded before they are multiplied with weights";
   let description = [{

@@ -272,6 +272,17 @@ def export(model, folder, name, max_seq=None, fixed=None, last=False, narrow=Fal
     write(module, weights, config, name, max_seq, Path(folder))
 
 
+def sentence(error):
+    """An exception and those that it was raised from, in one line."""
+    texts = []
+    while error is not None:
+        # What torch.export adds to a message names no reason.
+        text = str(error).partition("The error above occurred when calling torch.export")[0]
+        texts.append(f"{type(error).__name__}: {' '.join(text.split())}")
+        error = error.__cause__
+    return "; from ".join(texts)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="torch_export.py", description=__doc__)
     parser.add_argument("model")
@@ -281,9 +292,12 @@ def main():
     parser.add_argument("--weights", choices=("f32", "bf16"), default="f32",
                         help="of matrices; what is computed is f32 (default: f32)")
     options = parser.parse_args()
-    model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.float32).eval()
-    export(model, options.output, options.name or Path(options.model).name, options.max_seq,
-           narrow=options.weights == "bf16")
+    try:
+        model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.float32).eval()
+        export(model, options.output, options.name or Path(options.model).name, options.max_seq,
+               narrow=options.weights == "bf16")
+    except Exception as error:  # of transformers, torch or torch-mlir: whatever a model provokes
+        return f"error: {sentence(error)}"
     return 0
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from kv_command_line import Parser, integer
 
 from .checks import check_length, check_tensors
-from .errors import ImportFailure
+from .errors import ImportFailure, UnknownFamily
 from .module_writer import ModuleWriter
+from .needs import needs
 from .text_side import write_text_side
 from .weight_formats import CHOICES, choose_formats
 from .weights_writer import write_weights
@@ -21,10 +22,9 @@ def parse(arguments):
     parser = Parser(
         prog="kv-import",
         description="Writes model.mlir, weights.safetensors, tokenizer.json and model.json from a "
-                    "GGUF file or a Hugging Face folder of a decoder-only model: Llama, "
-                    "Mistral, Qwen 2 and 3, Qwen 3 with experts, gpt-oss, DeepSeek-V2 and -V3, Granite, "
-                    "Phi-3, OLMo 2, Gemma 3 (text), Granite 4 and Qwen 3 Next (gpt-oss, DeepSeek and the last "
-                    "two from folders only).")
+                    "GGUF file or a Hugging Face folder of a decoder-only model. Of GGUF files: Llama, "
+                    "Mistral, Qwen 2 and 3, Qwen 3 with experts, Granite, Phi-3, OLMo 2 and Gemma 3; of folders "
+                    "these and some thirty more families (docs/status.md), any other one through PyTorch.")
     parser.add_argument("model", help="FILE.gguf, or a folder with config.json and *.safetensors")
     parser.add_argument("--from", dest="source", choices=("torch", "jax", "onnx"),
                         help="take a graph without a cache, which kv-raise gives one. torch: of a "
@@ -69,7 +69,7 @@ def parse(arguments):
 
 
 # What may be written to the output's folder.
-WRITTEN = ("graph.mlir", "model.mlir", "weights.safetensors", "tokenizer.json", "model.json")
+WRITTEN = ("model.mlir", "weights.safetensors", "tokenizer.json", "model.json")
 
 
 def check_output(options):
@@ -127,7 +127,9 @@ def check_products(config, options):
                             f"{config.name} have {config.head_dim}")
 
 
-def run(options):
+def prepare(options):
+    """(Source, configuration, formats, module) of an import, all of it checked; the output has all but the
+    weights."""
     source = open_model(options.model)
     config = adjusted(source.config, options)
     check_products(config, options)
@@ -135,16 +137,22 @@ def run(options):
     check_tensors(source, config)
     options.output.mkdir(parents=True, exist_ok=True)
     write_text_side(options.output, source, config, options)
-    formats, notes = choose_formats(source, config, options.weights)
+    formats, notes = choose_formats(source, config, options.weights, options.dtype)
     for note in notes:
         print(f"kv-import: {source.path}: {note}", file=sys.stderr)
     if formats and options.activations:
         raise ImportFailure(f"--activations {options.activations}: rows are rounded to 8 bits for "
                             "quantised weights; --weights dense has none")
-    module = ModuleWriter(config, options.dtype, options.page, options.keep_all, formats,
+    writer = ModuleWriter(config, options.dtype, options.page, options.keep_all, formats,
                           "i8" if formats else options.activations, options.cache,
-                          options.products).text()
-    (options.output / "model.mlir").write_text(module, encoding="utf-8")
+                          options.products)
+    (options.output / "model.mlir").write_text(writer.text(), encoding="utf-8")
+    return source, config, formats, writer
+
+
+def run(options):
+    source, config, formats, writer = prepare(options)
+    print(needs(config, options.dtype, formats, writer.types), flush=True)
     size = write_weights(options.output / "weights.safetensors", config, source, options.dtype,
                          formats)
     kinds = ", ".join([*sorted(set(formats.values())), options.dtype])
@@ -152,22 +160,51 @@ def run(options):
           f"{size / 1e6:.1f} MB of weights, at most {config.max_seq} tokens -> {options.output}")
 
 
+# Options of modules that kv-import writes itself, with what they are if nothing is said.
+OWN = {"cache": None, "products": None, "activations": None, "weights": "keep", "keep_all": False}
+
+
+def check_own_options(options):
+    """A raised module has none of the choices of one that is written here."""
+    for name, default in OWN.items():
+        if getattr(options, name) != default:
+            raise ImportFailure(f"--{name.replace('_', '-')} is for a model that kv-import writes itself, not "
+                                "with --from")
+
+
+def import_model(options):
+    """By the importer of the model's family, or through PyTorch where there is none."""
+    try:
+        run(options)
+    except UnknownFamily as unknown:
+        from .exporters import find_exporter
+        if not find_exporter("torch"):
+            raise ImportFailure(f"{unknown}; kv-import --from torch may take it, through its PyTorch code "
+                                "(docs/raise.md)")
+        print(f"kv-import: {unknown.model_type} has no importer of its own: --from torch is tried",
+              file=sys.stderr)
+        options.source = "torch"
+        export_model(options)
+
+
+def export_model(options):
+    from .exporters import run_exporter
+    check_own_options(options)
+    run_exporter(options)
+
+
 def main(arguments=None):
     options = parse(arguments)
     try:
-        if options.source and (options.cache or options.products):
-            raise ImportFailure(f"{'--cache' if options.cache else '--products'} is for a model that "
-                                "kv-import writes itself, not with --from")
         if Path(options.model).exists():
             check_output(options)
         if options.source:
-            from .exporters import run_exporter
-            run_exporter(options)
+            export_model(options)
         elif options.check or options.tensors:
             raise ImportFailure(f"{'--check' if options.check else '--tensors'} is for --from, which "
                                 "takes a graph without a cache")
         else:
-            run(options)
+            import_model(options)
     except ImportFailure as error:
         print(f"kv-import: {error}", file=sys.stderr)
         return 1

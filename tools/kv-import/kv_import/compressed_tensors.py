@@ -17,8 +17,17 @@ _FLOAT_WEIGHTS = {"num_bits": (8, 8), "type": ("int", "float"), "symmetric": (Tr
 _FLOAT_ACTIVATIONS = {"num_bits": (8, 8), "type": ("int", "float"), "symmetric": (True, True),
                       "dynamic": (False, True, False),
                       "strategy": ("tensor", "tensor", "token", "group")}
-# What would change the numbers in another way.
 _ABSENT = ("kv_cache_scheme", "sparsity_config", "transform_config")
+
+
+def check_absent(where, settings):
+    """Refuses what would change the numbers in another way."""
+    for key in _ABSENT:
+        value = settings.get(key) or None
+        if key == "sparsity_config" and isinstance(value, dict) and value.get("format") == "dense":
+            continue
+        if value is not None:
+            raise ImportFailure(f"{where}: quantization_config: {key} is {value!r}; supported: None")
 
 
 def check_scheme(where, settings):
@@ -33,11 +42,7 @@ def check_scheme(where, settings):
             refuse(what, found, ", ".join(map(repr, allowed)))
 
     check("format", settings.get("format"), FORMATS)
-    for key in _ABSENT:
-        value = settings.get(key) or None
-        if key == "sparsity_config" and value and value.get("format") == "dense":
-            continue
-        check(key, value, (None,))
+    check_absent(where, settings)
     groups = settings.get("config_groups")
     if not isinstance(groups, dict) or not groups:
         refuse("config_groups", groups, "an object of groups")

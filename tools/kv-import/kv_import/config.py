@@ -137,6 +137,8 @@ class ModelConfig:
     sliding: int | None = None  # tokens that a query sees
     full_layers: Collection = ()  # those that see all nevertheless
     sliding_rope: Rope | None = None  # of the layers that slide; None: that of all
+    plain_layers: Collection = ()  # those whose queries and keys are not rotated
+    norm_after_rope: bool = False  # heads are rotated before they are normalised
     sinks: bool = False  # one more logit of each query head's softmax
     norms: str = "before"  # a key of NORMS
     latent: Latent | None = None  # attention over latents; `kv_heads` is then 1
@@ -275,19 +277,24 @@ class ModelConfig:
                 add(f"mlp.{name}_proj.weight", shape, "linear", name)
         norm("mlp_out_norm")
 
-    def _has_rope_of_its_own(self, layer):
-        return self.sliding_rope is not None and self.slides(layer)
+    def _rope_of(self, layer):
+        """(Suffix of the table's name, the rotation) of a layer."""
+        if layer in self.plain_layers:
+            # Every position is the first one, which turns nothing.
+            return "_plain", Rope(theta=self.rope.theta, linear=math.inf)
+        if self.sliding_rope is not None and self.slides(layer):
+            return "_sliding", self.sliding_rope
+        return "", self.rope
 
     def freqs(self, layer):
         """The table of the layer's rotary embedding."""
-        suffix = "_sliding" if self._has_rope_of_its_own(layer) else ""
+        suffix, _ = self._rope_of(layer)
         return Weight(f"rope.freqs{suffix}", (self.max_seq, self.rotary_dim), "table",
                       f"freqs{suffix}")
 
     def ropes(self):
         """{table: what it is made from}, of the tables that some layer uses."""
-        return {self.freqs(layer): self.sliding_rope if self._has_rope_of_its_own(layer)
-                else self.rope for layer in self.attention_layers()}
+        return {self.freqs(layer): self._rope_of(layer)[1] for layer in self.attention_layers()}
 
     @property
     def embedding(self):

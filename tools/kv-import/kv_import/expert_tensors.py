@@ -109,6 +109,16 @@ class Stacked(Interleaved):
         return values if part == "down" else np.split(values, 2)[("gate", "up").index(part)]
 
 
+class Joined(Stacked):
+    """Qwen 3.5: mlp.experts.gate_up_proj [E, 2N, K], the rows of gate, then those of up; down_proj [E, N, K]."""
+
+    NAME = re.compile(r"(model\.layers\.\d+\.mlp\.experts\.)(gate_up|down)_proj")
+    ROUTER = Apart.ROUTER
+
+    def stored_name(self, name, expert=0):
+        return Interleaved.stored_name(self, name, expert)
+
+
 class Blocks(Interleaved):
     """gpt-oss as it is published: of each matrix [E, N, K / 32, 16] blocks of MXFP4 and [E, N, K /
     32] scales, the rows of gate and up in turn."""
@@ -141,7 +151,7 @@ class Blocks(Interleaved):
         return mxfp4.as_q8_0(*self._parts(read, name, expert), where)
 
 
-FORMS = {"apart": Apart, "interleaved": Interleaved, "mxfp4": Blocks, "stacked": Stacked}
+FORMS = {"apart": Apart, "joined": Joined, "interleaved": Interleaved, "mxfp4": Blocks, "stacked": Stacked}
 
 
 class ExpertTensors:

@@ -4,13 +4,15 @@ import dataclasses
 import os
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 
 from .errors import ImportFailure
 from .hf_reader import read_json
-from .programs import ROOT, program
-from .raise_check import check_raised
+from .programs import ROOT, how_it_ended, output_of, program
+from .raise_check import check_raised, check_runs
 from .raised_weights import write_raised_weights
+from .schema import AnyModel, checked
 from .text_side import write_text_side
 
 EXPORTERS = ROOT / "tools/kv-import/exporters"
@@ -40,7 +42,9 @@ class TorchSource:
         self.raw = read_json(self.folder / "config.json")
         self.files = [str(self.folder / "config.json"),
                       *map(str, sorted(self.folder.glob("*.safetensors")))]
-        facts = {**self.raw, **self.raw.get("text_config", {})}
+        text = self.raw.get("text_config")
+        facts = checked(AnyModel, {**self.raw, **(text if isinstance(text, dict) else {})},
+                        self.folder / "config.json")
         most = facts.get("max_position_embeddings") or facts.get("n_positions") or LONGEST
         if options.max_seq is not None and not 1 < options.max_seq <= most:
             raise ImportFailure(f"--max-seq {options.max_seq}: {self.folder.name} takes 2 to {most} "
@@ -79,61 +83,67 @@ class OnnxSource(FileSource):
 SOURCES = {"torch": TorchSource, "jax": JaxSource, "onnx": OnnxSource}
 
 
-def exporter_python(source):
-    """The Python that has exporters/SOURCE.txt installed."""
-    named = os.environ.get("KV_EXPORTER_PYTHON")
+def find_exporter(source):
+    """The Python that has exporters/SOURCE.txt installed; None where there is none."""
     built = "build/exporters" if source == "torch" else f"build/exporters-{source}"
-    for python in (named, ROOT / built / "bin/python"):
-        if python and os.access(python, os.X_OK):
-            return str(python)
+    python = os.environ.get("KV_EXPORTER_PYTHON", ROOT / built / "bin/python")
+    return str(python) if os.access(python, os.X_OK) else None
+
+
+def exporter_python(source):
+    if python := find_exporter(source):
+        return python
     raise ImportFailure(f"--from {source} needs {SOURCES[source].needs}: python3 -m venv DIR; DIR/bin/pip "
                         f"install -r {EXPORTERS / source}.txt; export KV_EXPORTER_PYTHON=DIR/bin/python")
 
 
-def first_error(text):
-    lines = [line for line in text.splitlines() if line.strip()]
-    errors = [line for line in lines if "error: " in line]
-    return (errors or lines or ["no message"])[0 if errors else -1].strip()
-
-
-def export(source, options):
-    """DIR/graph.mlir, and DIR/weights.safetensors where their values are known."""
+def export(source, options, folder):
+    """FOLDER/graph.mlir, and FOLDER/weights.safetensors where their values are known."""
     command = [exporter_python(options.source), str(EXPORTERS / source.script), source.path, "-o",
-               str(options.output), "--name", source.config.name, "--max-seq",
-               str(source.config.max_seq)]
+               str(folder), "--name", source.config.name, "--max-seq", str(source.config.max_seq)]
     if options.tensors:
         command += ["--tensors", options.tensors]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
-        raise ImportFailure(f"{source.path}: the exporter gave up: {first_error(done.stderr)}")
-    return options.output / "graph.mlir"
+        raise ImportFailure(f"{source.path}: the exporter gave up: {how_it_ended(done)}")
+    return folder / "graph.mlir", folder / "weights.safetensors"
 
 
 def run_exporter(options):
     source = SOURCES[options.source](options.model, options)
-    opt = program("kv-opt")
+    for name in ("kv-opt", "kv-compile", "kv-run"):
+        program(name)  # before minutes of work
     options.output.mkdir(parents=True, exist_ok=True)
-    graph = export(source, options)
-    if source.config.vocab is None:
-        source.config.vocab = vocabulary_of(graph)
-    write_text_side(options.output, source, source.config, options)
-    raised = subprocess.run([opt, "--allow-unregistered-dialect",
-                             f"--kv-raise=dtype={options.dtype} weights={options.dtype} page={options.page}",
-                             str(graph), "-o", str(options.output / "model.mlir")],
-                            capture_output=True, text=True)
-    if raised.returncode != 0:
-        raise ImportFailure(f"{source.path}: {first_error(raised.stderr)}")
-    print(f"{source.config.name}: {source.config.architecture}, raised from {graph}, {options.dtype}, at "
-          f"most {source.config.max_seq} tokens -> {options.output}")
+    # In the output's folder: the file of weights may be larger than what is elsewhere.
+    with tempfile.TemporaryDirectory(prefix=".export-", dir=options.output) as folder:
+        _raise_graph(source, options, *export(source, options, Path(folder)))
+
+
+def _raise_graph(source, options, graph, exported):
+    """The output's files from those of the exporter."""
+    config, module = source.config, options.output / "model.mlir"
     weights = options.output / "weights.safetensors"
-    if not weights.exists():
-        if options.check:
-            raise ImportFailure("--check needs the weights: --tensors FILE.safetensors")
-        print(f"weights: none, a safetensors file with the kv.weight names of {graph} is needed")
+    if config.vocab is None:
+        config.vocab = vocabulary_of(graph)
+    if options.check and not exported.exists():
+        raise ImportFailure("--check needs the weights: --tensors FILE.safetensors")
+    write_text_side(options.output, source, config, options)
+    output_of([program("kv-opt"), "--allow-unregistered-dialect",
+               f"--kv-raise=dtype={options.dtype} weights={options.dtype} page={options.page}", graph, "-o",
+               module], f"{source.path}: kv-raise")
     if options.check:  # in f32: of the graph, before anything is rounded
-        print(check_raised(graph, weights, source.config.vocab, source.config.max_seq))
-    if weights.exists():
-        write_raised_weights(weights, (options.output / "model.mlir").read_text(encoding="utf-8"))
+        checked = check_raised(graph, exported, config.vocab, config.max_seq)
+    if exported.exists():
+        write_raised_weights(exported, weights, module)
+        check_runs(module, weights)
+    else:
+        weights.unlink(missing_ok=True)
+    print(f"{config.name}: {config.architecture}, raised from a graph, {options.dtype}, at most "
+          f"{config.max_seq} tokens -> {options.output}")
+    if options.check:
+        print(checked)
+    if not exported.exists():
+        print(f"weights: none, a safetensors file with the kv.weight names of {module} is needed")
 
 
 def vocabulary_of(graph):

@@ -9,10 +9,10 @@ PARTS = {"self_attn.qkv_proj": ("self_attn.q_proj", "self_attn.k_proj", "self_at
 WHOLES = {part: whole for whole, parts in PARTS.items() for part in parts}
 
 
-def stored_name(name):
-    """The tensor that holds the weight `name`: itself where it is not part of another."""
+def stored_name(name, wholes):
+    """The tensor that holds the weight `name`: itself where it is part of none of `wholes`."""
     match = re.fullmatch(r"(model\.layers\.\d+\.)(\w+\.\w+)\.weight", name)
-    if match and match[2] in WHOLES:
+    if match and WHOLES.get(match[2]) in wholes:
         return f"{match[1]}{WHOLES[match[2]]}.weight"
     return name
 
@@ -28,20 +28,20 @@ def part_rows(config, part):
     return slice(begin, begin + sizes[part])
 
 
-def rows_of(config, name):
+def rows_of(config, name, wholes):
     """The rows of the weight `name` in the tensor `stored_name(name)`."""
-    if stored_name(name) == name:
+    if stored_name(name, wholes) == name:
         return slice(None)
     return part_rows(config, re.sub(r"model\.layers\.\d+\.|\.weight$", "", name))
 
 
-def split_shapes(config, shapes, where):
+def split_shapes(config, shapes, where, wholes):
     """`shapes` of a file's tensors as those of the weights; `where(name)` says for a message
     which tensor of which file it is."""
     out = {}
     for name, shape in shapes.items():
         match = re.fullmatch(r"(model\.layers\.\d+\.)(\w+\.\w+)\.weight", name)
-        if not match or match[2] not in PARTS:
+        if not match or match[2] not in wholes:
             out[name] = shape
             continue
         rows = {part: part_rows(config, part) for part in PARTS[match[2]]}

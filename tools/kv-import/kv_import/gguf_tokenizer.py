@@ -1,32 +1,40 @@
 """The tokenizer inside a GGUF file as a tokenizer.json of the `tokenizers` package."""
 
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+import contextlib
+import os
+
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers
 from tokenizers.processors import ByteLevel, Sequence, TemplateProcessing
 
 from .errors import ImportFailure
+from .gguf_pre_tokenizers import EXPRESSIONS, WHOLE, normalizer, pre_tokenizer
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)
-
-# How text is cut before merging: the expressions of the models' own tokenizer.json.
-_WORDS = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s| ?[^\s\p{L}\p{N}]+[\r\n]*"
-          r"|\s*[\r\n]+|\s+(?!\S)|\s+")
+LONGEST = 4096  # characters of a token: the work on a score grows with their square
 
 
-def _byte_level(*before, regex=False):
-    return pre_tokenizers.Sequence(
-        [*before, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=regex)])
+@contextlib.contextmanager
+def _quiet():
+    """Without the report that the package's Rust code writes to standard error when it panics."""
+    kept, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(null)
 
 
-def _split(pattern):
-    return pre_tokenizers.Split(Regex(pattern), behavior="isolated")
-
-
-PRE_TOKENIZERS = {
-    "gpt-2": lambda: _byte_level(regex=True),
-    "smollm": lambda: _byte_level(pre_tokenizers.Digits(individual_digits=True), regex=True),
-    "llama-bpe": lambda: _byte_level(_split(_WORDS % "{1,3}")),
-    "qwen2": lambda: _byte_level(_split(_WORDS % "")),
-}
+def made(make, what):
+    """What the package makes; a failure with the sentence `what` and the reason where it gives up."""
+    try:
+        with _quiet():
+            return make()
+    except (KeyboardInterrupt, SystemExit, ImportFailure):
+        raise
+    except BaseException as error:  # it raises plain Exception, and of a panic a BaseException
+        raise ImportFailure(f"{what}: {' '.join(str(error).split())}")
 
 
 def _merges_of_scores(tokens, scores):
@@ -43,66 +51,75 @@ def _merges_of_scores(tokens, scores):
     return [pair for _, pair in merges]
 
 
-def build_tokenizer(source):
-    """A Tokenizer from the keys tokenizer.ggml.*."""
-    def get(key, default=None):
-        value = source.value(f"tokenizer.ggml.{key}", default)
-        if value is None:
-            raise ImportFailure(f"{source.path}: lacks the key tokenizer.ggml.{key}; "
+def build_tokenizer(path, keys):
+    """A Tokenizer from the keys tokenizer.ggml.* of the file `path`, by their names there."""
+    return made(lambda: _build(path, keys), f"{path}: no tokenizer can be made of the keys tokenizer.ggml.*")
+
+
+def _build(path, keys):
+    def get(key):
+        if key not in keys:
+            raise ImportFailure(f"{path}: lacks the key tokenizer.ggml.{key}; "
                                 "--no-tokenizer imports the model without a tokenizer")
-        return value
+        return keys[key]
+
+    def refuse(what, found, allowed):
+        raise ImportFailure(f"{path}: {what} is {found!r}; supported are {allowed} (--no-tokenizer imports the "
+                            "model without a tokenizer)")
+
+    def same_number(key):
+        """A list with an entry a token."""
+        if len(get(key)) != len(tokens):
+            raise ImportFailure(f"{path}: tokenizer.ggml.{key} has {len(keys[key])} entries for {len(tokens)} "
+                                "tokens")
+        return keys[key]
 
     kind, tokens = get("model"), get("tokens")
-    types = get("token_type", [NORMAL] * len(tokens))
-    if len(types) != len(tokens):
-        raise ImportFailure(f"{source.path}: tokenizer.ggml.token_type has {len(types)} entries "
-                            f"for {len(tokens)} tokens")
+    if max(map(len, tokens), default=0) > LONGEST:
+        raise ImportFailure(f"{path}: a token of tokenizer.ggml.tokens has {max(map(len, tokens))} characters; "
+                            f"at most {LONGEST} are supported")
+    types = same_number("token_type") if "token_type" in keys else [NORMAL] * len(tokens)
     vocab = {token: i for i, token in enumerate(tokens) if types[i] != UNUSED}
-    try:
-        if kind == "gpt2":
-            tokenizer = _bpe(source, vocab, get("merges"), get("pre", "default"))
-        elif kind == "llama":
-            tokenizer = _sentencepiece(source, vocab, tokens, get("scores"))
-        else:
-            tokenizer = None
-    except ImportFailure:
-        raise
-    except Exception as error:  # the package raises plain Exception
-        raise ImportFailure(f"{source.path}: no tokenizer can be made of the keys "
-                            f"tokenizer.ggml.*: {error}")
-    if tokenizer is None:
-        raise ImportFailure(f"{source.path}: the tokenizer model is {kind!r}; supported are gpt2 "
-                            "and llama (--no-tokenizer imports the model without a tokenizer)")
-    for i, token in enumerate(tokens):
-        if types[i] in (CONTROL, USER_DEFINED):
-            added = AddedToken(token, special=types[i] == CONTROL, normalized=False)
-            (tokenizer.add_special_tokens if added.special else tokenizer.add_tokens)([added])
-    _add_bos(source, tokenizer, tokens, kind)
+    if kind == "gpt2":
+        if (pre := keys.get("pre", "default")) not in EXPRESSIONS:
+            refuse("the pre-tokenizer", pre, ", ".join(EXPRESSIONS))
+        tokenizer = _bpe(vocab, get("merges"), pre)
+    elif kind == "llama":
+        tokenizer = _sentencepiece(vocab, tokens, same_number("scores"), _token(path, keys, "unknown_token_id", 0),
+                                   keys.get("add_space_prefix", True))
+    else:
+        refuse("the tokenizer model", kind, "gpt2 and llama")
+    # All of a kind at once: each call makes the search for them anew.
+    for special, add in ((True, tokenizer.add_special_tokens), (False, tokenizer.add_tokens)):
+        add([AddedToken(token, special=special, normalized=False) for token, type_ in zip(tokens, types)
+             if type_ == (CONTROL if special else USER_DEFINED)])
+    if keys.get("add_bos_token", kind == "llama") and "bos_token_id" in keys:
+        _add_bos(tokenizer, _token(path, keys, "bos_token_id"), keys["bos_token_id"])
     return tokenizer
 
 
-def _bpe(source, vocab, merges, pre):
-    if pre not in PRE_TOKENIZERS:
-        raise ImportFailure(f"{source.path}: the pre-tokenizer is {pre!r}; supported are "
-                            f"{', '.join(PRE_TOKENIZERS)} (--no-tokenizer imports the model "
-                            "without a tokenizer)")
+def _token(path, keys, key, default=None):
+    """The text of the token that a key names."""
+    number, tokens = keys.get(key, default), keys["tokens"]
+    if number >= len(tokens):
+        raise ImportFailure(f"{path}: tokenizer.ggml.{key} is {number}; the vocabulary has {len(tokens)} tokens")
+    return tokens[number]
+
+
+def _bpe(vocab, merges, pre):
     pairs = [tuple(merge.split(" ", 1)) for merge in merges]
-    tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=pairs, fuse_unk=False,
-                                     ignore_merges=pre == "llama-bpe"))
-    if pre == "qwen2":
-        tokenizer.normalizer = normalizers.NFC()
-    tokenizer.pre_tokenizer = PRE_TOKENIZERS[pre]()
+    tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=pairs, fuse_unk=False, ignore_merges=pre in WHOLE))
+    if form := normalizer(pre):
+        tokenizer.normalizer = form
+    tokenizer.pre_tokenizer = pre_tokenizer(pre)
     tokenizer.decoder = decoders.ByteLevel()
     tokenizer.post_processor = ByteLevel(trim_offsets=False)
     return tokenizer
 
 
-def _sentencepiece(source, vocab, tokens, scores):
-    unknown = source.value("tokenizer.ggml.unknown_token_id", 0)
+def _sentencepiece(vocab, tokens, scores, unknown, prefix):
     tokenizer = Tokenizer(models.BPE(vocab=vocab, merges=_merges_of_scores(tokens, scores),
-                                     unk_token=tokens[unknown], fuse_unk=True,
-                                     byte_fallback=True))
-    prefix = source.value("tokenizer.ggml.add_space_prefix", True)
+                                     unk_token=unknown, fuse_unk=True, byte_fallback=True))
     space = [normalizers.Prepend("▁")] if prefix else []
     tokenizer.normalizer = normalizers.Sequence([*space, normalizers.Replace(" ", "▁")])
     strip = [decoders.Strip(content=" ", left=1, right=0)] if prefix else []
@@ -111,12 +128,9 @@ def _sentencepiece(source, vocab, tokens, scores):
     return tokenizer
 
 
-def _add_bos(source, tokenizer, tokens, kind):
-    """Encoding starts with the BOS token when the file says so."""
-    bos = source.value("tokenizer.ggml.bos_token_id")
-    if bos is None or not source.value("tokenizer.ggml.add_bos_token", kind == "llama"):
-        return
-    template = TemplateProcessing(single=f"{tokens[bos]} $A", pair=f"{tokens[bos]} $A $B:1",
-                                  special_tokens=[(tokens[bos], bos)])
+def _add_bos(tokenizer, token, number):
+    """Encoding starts with the BOS token."""
+    template = TemplateProcessing(single=[token, "$A"], pair=[token, "$A", "$B:1"],
+                                  special_tokens=[(token, number)])
     first = tokenizer.post_processor
     tokenizer.post_processor = Sequence([first, template]) if first else template

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,15 +10,17 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from . import float8, latent
-from .checks import check_numbers
+from .checks import check_numbers, regular_file
 from .compressed_tensors import row_scales, scale_name
 from .errors import ImportFailure
-from .expert_tensors import ExpertTensors
-from .families import FAMILIES
+from .expert_tensors import FORMS, ExpertTensors
+from .families import FAMILIES, LANGUAGE
 from .fused import rows_of, split_shapes, stored_name
-from .hf_config import read_config
+from .hf_config import is_wrapper, read_config, text_model
 from .hybrid_tensors import HybridTensors
+from .packed_integers import PackedIntegers, scheme_of
 from .quant_blocks import row_blocks, row_values
+from .schema import Index, checked
 
 
 def read_json(path, wanted=True):
@@ -28,6 +31,7 @@ def read_json(path, wanted=True):
             return {}
         raise ImportFailure(f"{path.parent}: lacks {path.name}; a Hugging Face folder has "
                             "config.json, tokenizer.json and *.safetensors")
+    regular_file(path)
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except RecursionError:
@@ -39,21 +43,34 @@ def read_json(path, wanted=True):
     return value
 
 
+def _renamed(name, names):
+    """`name` with each of its parts that `names` has replaced."""
+    if not names:
+        return name
+    parts = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.sub(rf"(?<=\.)({parts})(?=\.|$)", lambda part: names[part[1]], name)
+
+
 class HuggingFaceSource:
     """One folder. Tensors come as f32 or as quantised blocks."""
 
     def __init__(self, folder):
         self.path = str(folder)
         self.folder = Path(folder)
-        self.raw = read_json(self.folder / "config.json")
-        self.index = self._index()
-        self.files = [str(self.folder / "config.json")] + sorted({f for f, *_ in
-                                                                  self.index.values()})
+        outer = read_json(self.folder / "config.json")
+        self.raw = text_model(self.folder, outer)
         self.config = read_config(self.folder, self.raw)
         self.family = FAMILIES[self.config.architecture]
         check_numbers(self.folder / "config.json", self.config)
-        method = (self.raw.get("quantization_config") or {}).get("quant_method")
-        self.scales = (row_scales(self.path, self.index) if method == "compressed-tensors"
+        self.originals = {}  # what the files call a tensor that has another name here
+        self.index = self._index(is_wrapper(outer))
+        self.files = [str(self.folder / "config.json")] + sorted({f for f, *_ in
+                                                                  self.index.values()})
+        settings = self.raw.get("quantization_config") or {}
+        method = settings.get("quant_method")
+        scheme = scheme_of(self.folder / "config.json", settings)
+        self.packed = scheme and PackedIntegers(self.path, scheme, self.index, self._as_stored(dict(self.index)))
+        self.scales = (row_scales(self.path, self.index) if method == "compressed-tensors" and not scheme
                        else frozenset())
         # Matrices of floats of 8 bits and their scales; what else stands beside these.
         self.floats, self.ignored = float8.matrix_scales(self.path, self.index)
@@ -61,41 +78,52 @@ class HuggingFaceSource:
         self.experts = None
         if self.config.mixture:
             form = "mxfp4" if method == "mxfp4" else self.family.experts
+            if form == "joined" and any(map(FORMS["apart"].NAME.fullmatch, self.index)):
+                form = "apart"  # as transformers writes them itself
             self.experts = ExpertTensors(form, self.config, self._stored, self._stored_format)
 
         self.hybrid = None
         if self.config.recurrent:
             self.hybrid = HybridTensors(
-                self.config, lambda name: self._stored(self.found_as(name), slice(None)))
+                self.config, lambda name: self._stored(self._place_name(name), slice(None)),
+                self.family.apart)
 
     def _draft_layers(self):
         """Tensors of layers behind the model's, which predict more tokens (DeepSeek-V3)."""
-        first, more = self.config.layers, self.raw.get("num_nextn_predict_layers") or 0
-        layers = tuple(f"model.layers.{first + i}." for i in range(more))
-        return {name for name in self.index if name.startswith(layers)}
+        first = self.config.layers
+        behind = range(first, first + (self.raw.get("num_nextn_predict_layers") or 0))
+        layer_of = re.compile(r"model\.layers\.(\d{1,9})\.")
+        return {name for name in self.index if (found := layer_of.match(name)) and int(found[1]) in behind}
 
     def found_as(self, name):
+        """What the files call the tensor that holds a weight, for messages."""
+        return self._original(self._place_name(name))
+
+    def _original(self, name):
+        """What the files call a tensor of the index, or would call it."""
+        return self.originals.get(name) or _renamed(name, {ours: theirs for theirs, ours in self.family.names.items()})
+
+    def _place_name(self, name):
+        """The tensor of the index that holds a weight."""
         if self.config.latent and latent.is_part(name):
             return latent.stored_name(name)
         if self.hybrid:
             name = self.hybrid.found_as(name)
         if self.experts:
             return self.experts.found_as(name)
-        if self.hybrid:
-            return name
-        return stored_name(name) if self.family.fused else name
+        return name if self.hybrid else stored_name(name, self.family.fused)
 
     def shapes(self):
         shapes = {name: shape for name, (_, shape, _) in self.index.items()
                   if name not in self.scales | self.ignored | set(self.floats.values())}
 
         def where(name):
-            return f"{self.path}: the tensor {name}"
+            return f"{self.path}: the tensor {self._original(name)}"
 
         if self.hybrid:
             shapes = self.hybrid.shapes(shapes, where)
         if self.family.fused:
-            shapes = split_shapes(self.config, shapes, where)
+            shapes = split_shapes(self.config, shapes, where, self.family.fused)
         if self.config.latent:
             shapes = latent.split_shapes(self.config, shapes, where)
         return self.experts.shapes(shapes, where) if self.experts else shapes
@@ -104,19 +132,19 @@ class HuggingFaceSource:
         """The quantised format of a tensor; None for numbers."""
         if self._is_of_experts(name):
             return self.experts.format(name)
-        return self._stored_format(self.found_as(name))
+        return self._stored_format(self._place_name(name))
 
     def blocks(self, name, rows=slice(None)):
         """The blocks of a quantised tensor: u8 [rows, bytes of a row]."""
         if self._is_of_experts(name):
             return self.experts.blocks(name, rows, f"{self.path}: the tensor {self.found_as(name)}")
-        return self._stored(*self._place(name, rows), as_blocks=True)
+        return self._turned(name, rows, lambda rows: self._stored(*self._place(name, rows), as_blocks=True))
 
     def tensor(self, name, rows=slice(None)):
         if self._is_of_experts(name):
             return self.experts.tensor(name, rows)
         values = (self.hybrid.tensor(name, rows) if self.hybrid
-                  else self._stored(*self._place(name, rows)))
+                  else self._turned(name, rows, lambda rows: self._stored(*self._place(name, rows))))
         if latent.is_part(name):
             return latent.part(self.config, name, values)
         # The norm behind a delta net's scan is as others are.
@@ -128,11 +156,28 @@ class HuggingFaceSource:
     def _is_of_experts(self, name):
         return self.experts is not None and self.experts.holds(name)
 
+    def _turned(self, name, rows, read):
+        """Some rows of a weight, `read(rows)` of which gives the file's: of queries and keys whose elements 2i
+        and 2i + 1 turn together, these become i and i + half."""
+        if not self.family.interleaved or not re.search(r"\.[qk]_proj\.", name):
+            return read(rows)
+        c = self.config
+        heads = c.heads if ".q_proj." in name else c.kv_heads
+        begin, end, _ = rows.indices(heads * c.head_dim)
+        # Whole heads are read.
+        first = begin // c.head_dim * c.head_dim
+        last = -(-end // c.head_dim) * c.head_dim
+        order = np.arange(c.head_dim)
+        order[:c.rotary_dim] = np.arange(c.rotary_dim).reshape(-1, 2).T.reshape(-1)
+        values = read(slice(first, last)).reshape((last - first) // c.head_dim, c.head_dim, -1)
+        values = values[:, order].reshape(last - first, -1)[begin - first:end - first]
+        return values if name.endswith("weight") else values[:, 0]
+
     def _place(self, name, rows):
         """The tensor that holds some rows of a weight, and which of its own these are."""
-        stored = self.found_as(name)
+        stored = self._place_name(name)
         if self.family.fused:
-            whole = rows_of(self.config, name)
+            whole = rows_of(self.config, name, self.family.fused)
             places = range(self.index[stored][1][0])[whole][rows]
             rows = slice(places.start, places.stop)
         return stored, rows
@@ -146,9 +191,12 @@ class HuggingFaceSource:
     def _stored(self, name, rows, as_blocks=False):
         """Some rows of a tensor of the files, as f32; bytes of blocks as they are. `as_blocks`: of a
         matrix of i8, its rows with their scales."""
+        if self.packed and name in self.packed.shapes:
+            return self.packed.values(name, rows)
         path, shape, _ = self.index[name]
+        original = self.originals.get(name, name)
         with safe_open(path, framework="np") as file:
-            found = file.get_slice(name)
+            found = file.get_slice(original)
             dtype = found.get_dtype()
             if dtype == "BF16":
                 # numpy has no bfloat16: the bits are widened.
@@ -157,7 +205,7 @@ class HuggingFaceSource:
             if dtype in float8.FORMATS:
                 return self._floats(path, name, shape, rows, as_blocks)
             if not shape:
-                return np.float32(file.get_tensor(name))
+                return np.float32(file.get_tensor(original))
             begin, end, _ = rows.indices(shape[0])
             if scale_name(name) in self.scales:
                 blocks = row_blocks(found[begin:end], self._stored(scale_name(name), rows))
@@ -165,10 +213,21 @@ class HuggingFaceSource:
             if dtype == "U8" and name.endswith(("_blocks", "_scales")):
                 return found[begin:end]
             if dtype not in ("F32", "F16"):
-                raise ImportFailure(f"{path}: the tensor {name} has the dtype {dtype}; supported "
+                raise ImportFailure(f"{path}: the tensor {original} has the dtype {dtype}; supported "
                                     "are F32, F16 and BF16, and of matrices with scales F8_E4M3 "
                                     "and F8_E5M2")
             return found[begin:end].astype(np.float32)
+
+    def _as_stored(self, index):
+        """What reads a whole tensor of `index` in the type of its file."""
+        def read(name):
+            path, shape, dtype = index[name]
+            if dtype == "BF16":
+                bits = self._bits(path, name, shape, slice(None), "<u2")
+                return (bits.astype(np.uint32) << 16).view(np.float32)
+            with safe_open(path, framework="np") as file:
+                return file.get_tensor(self.originals.get(name, name))
+        return read
 
     def _floats(self, path, name, shape, rows, as_blocks):
         """Some rows of a matrix of 8 bits, times its scales or as blocks."""
@@ -186,31 +245,52 @@ class HuggingFaceSource:
         width = math.prod(shape[1:]) * np.dtype(dtype).itemsize
         with open(path, "rb") as file:
             size = int.from_bytes(file.read(8), "little")
-            data = json.loads(file.read(size))[name]["data_offsets"][0]
+            data = json.loads(file.read(size))[self.originals.get(name, name)]["data_offsets"][0]
             file.seek(8 + size + data + begin * width)
             bits = np.frombuffer(file.read((end - begin) * width), dtype=dtype)
         return bits.reshape(end - begin, *shape[1:]) if shape else bits.reshape(())
 
-    def _index(self):
-        """Name -> (file, shape, dtype) over all shards."""
-        paths = sorted(self.folder.glob("*.safetensors"))
-        if not paths:
-            raise ImportFailure(f"{self.path}: lacks *.safetensors; a Hugging Face folder has "
-                                "config.json, tokenizer.json and *.safetensors")
-        listed = read_json(self.folder / "model.safetensors.index.json", wanted=False)
-        for name in sorted(set(listed.get("weight_map", {}).values())):
-            if not (self.folder / name).exists():
-                raise ImportFailure(f"{self.path}: lacks {name}, which "
-                                    "model.safetensors.index.json lists")
+    def _index(self, wrapper):
+        """Name -> (file, shape, dtype) over all shards, by our names; of a wrapper the tensors of text."""
         index = {}
-        for path in paths:
+        for path in self._shards():
             try:
                 with safe_open(path, framework="np") as file:
                     for name in file.keys():
                         found = file.get_slice(name)
-                        index[name] = (str(path), tuple(found.get_shape()), found.get_dtype())
+                        if ours := self._our_name(name, wrapper):
+                            index[ours] = (str(path), tuple(found.get_shape()), found.get_dtype())
+                            self.originals[ours] = name
             except (SafetensorError, OSError) as error:
                 raise ImportFailure(f"{path}: truncated or damaged safetensors file of "
                                     f"{path.stat().st_size} bytes: {error}")
+        return index
+
+    def _our_name(self, name, wrapper):
+        """None: the tensor is not needed."""
         # Old checkpoints carry the frequencies as tensors; they follow from the configuration.
-        return {n: v for n, v in index.items() if not n.endswith("rotary_emb.inv_freq")}
+        if name.endswith("rotary_emb.inv_freq"):
+            return None
+        # Layers that predict more tokens.
+        if self.family.recurrent and name.startswith("mtp."):
+            return None
+        if wrapper:
+            prefix = next((each for each in LANGUAGE if name.startswith(each)), None)
+            if prefix is None:
+                return None
+            name = LANGUAGE[prefix] + name.removeprefix(prefix)
+        return _renamed(name, self.family.names)
+
+    def _shards(self):
+        paths = sorted(self.folder.glob("*.safetensors"))
+        if not paths:
+            raise ImportFailure(f"{self.path}: lacks *.safetensors; a Hugging Face folder has "
+                                "config.json, tokenizer.json and *.safetensors")
+        for path in paths:
+            regular_file(path)
+        name = "model.safetensors.index.json"
+        listed = checked(Index, read_json(self.folder / name, wanted=False), self.folder / name)
+        for shard in sorted(set(listed.get("weight_map", {}).values())):
+            if not (self.folder / shard).exists():
+                raise ImportFailure(f"{self.path}: lacks {shard}, which {name} lists")
+        return paths

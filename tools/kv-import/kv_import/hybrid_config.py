@@ -6,30 +6,30 @@ from .config import Mixture, Recurrent
 from .rope import Rope
 
 # Of layers with a state, and of others.
-KINDS = {"qwen3_next": ("linear_attention", "full_attention"),
-         "granitemoehybrid": ("mamba", "attention")}
+DELTA, MAMBA = ("linear_attention", "full_attention"), ("mamba", "attention")
 
 
 def recurrent_settings(kind, raw, integer, refuse):
     """Entries of a ModelConfig. `integer(key)`: a positive number of `raw`; `refuse(what, found,
     allowed)` raises."""
+    delta = kind != "granitemoehybrid"
+    kinds = DELTA if delta else MAMBA
     count = integer("num_hidden_layers")
     types = raw.get("layer_types")
-    if types is None and kind == "qwen3_next":
+    if types is None and delta:
         every = integer("full_attention_interval", 4)
-        types = [KINDS[kind][(i + 1) % every == 0] for i in range(count)]
+        types = [kinds[(i + 1) % every == 0] for i in range(count)]
     if not isinstance(types, list) or len(types) != count:
         refuse("layer_types", types, f"a list of {count} kinds, one a layer")
     # transformers 5 has one name for each in all families.
-    types = [dict(zip(KINDS["qwen3_next"], KINDS[kind])).get(one, one) if isinstance(one, str)
-             else one for one in types]
+    types = [dict(zip(DELTA, kinds)).get(one, one) for one in types]
     for one in types:
-        if one not in KINDS[kind]:
-            refuse("layer_types", one, ", ".join(KINDS[kind]))
-    layers = tuple(i for i, one in enumerate(types) if one == KINDS[kind][0])
+        if one not in kinds:
+            refuse("layer_types", one, ", ".join(kinds))
+    layers = tuple(i for i, one in enumerate(types) if one == kinds[0])
     if len(layers) in (0, count):
         refuse("layer_types", types[0], "layers of both kinds")
-    read = _delta if kind == "qwen3_next" else _mamba
+    read = _delta if delta else _mamba
     settings = read(raw, layers, count, integer, refuse)
     r = settings["recurrent"]
     if r.value_heads % r.key_heads:

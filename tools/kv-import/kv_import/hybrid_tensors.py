@@ -9,10 +9,14 @@ from .errors import ImportFailure
 
 class HybridTensors:
     """Some weights of the module are rows of a tensor of the file, in another order; a
-    convolution is turned. `load(name)`: a tensor of the file, as f32."""
+    convolution is turned. `load(name)`: a tensor of the file, as f32. `apart`: of delta nets, each
+    projection is a tensor of its own."""
 
-    def __init__(self, config, load=None):
-        self.config, self.load = config, load
+    # With `apart`: the weight that two tensors are, one below the other.
+    GATES, OF_GATES = "in_gates.weight", ("in_proj_b.weight", "in_proj_a.weight")
+
+    def __init__(self, config, load=None, apart=False):
+        self.config, self.load, self.apart = config, load, apart
         self.loaded = None, None  # the last tensor: the parts of one follow each other
 
     def place(self, name):
@@ -27,6 +31,8 @@ class HybridTensors:
     def tensor(self, name, rows):
         """Some rows of a weight."""
         stored, of = self.place(name)
+        if self.apart and name.endswith(self.GATES):
+            return np.concatenate([self.load(name.replace(self.GATES, part)) for part in self.OF_GATES])[rows]
         if self.loaded[0] != stored:
             self.loaded = stored, self.load(stored)
         values = self.loaded[1]
@@ -37,6 +43,8 @@ class HybridTensors:
     def shapes(self, shapes, where):
         """`shapes` of a file's tensors as those of the weights."""
         out = dict(shapes)
+        if self.apart:
+            self._join_gates(out)
         whole = {}
         for weight in self.config.weights():
             stored, rows = self.place(weight.name)
@@ -60,6 +68,14 @@ class HybridTensors:
             for weight, rows in parts:
                 out[weight.name] = (len(rows), wanted[1])
         return out
+
+    def _join_gates(self, shapes):
+        for layer in self.config.recurrent.layers:
+            name = f"model.layers.{layer}.linear_attn.{self.GATES}"
+            parts = [name.replace(self.GATES, part) for part in self.OF_GATES]
+            if all(len(shapes.get(part, ())) == 2 for part in parts):
+                found = [shapes.pop(part) for part in parts]
+                shapes[name] = (sum(rows for rows, _ in found), found[0][1] if found[0] == found[1] else 0)
 
     def stored(self, weights):
         """The other way: the weights of a module as a folder has them."""
@@ -99,11 +115,14 @@ class HybridTensors:
         gates = np.arange(2 * r.value_heads).reshape(r.key_heads, 2, of)
         heads = np.arange(2 * c.heads * c.head_dim).reshape(c.heads, 2, c.head_dim)
         whole = "linear_attn.in_proj_qkvz.weight"
-        return {
+        projections = {
+            "linear_attn.in_mixed.weight": ("linear_attn.in_proj_qkv.weight", None),
+            "linear_attn.in_z.weight": ("linear_attn.in_proj_z.weight", None)} if self.apart else {
             "linear_attn.in_mixed.weight": (whole, np.concatenate([rows[n] for n in "qkv"])),
             "linear_attn.in_z.weight": (whole, rows["z"]),
             "linear_attn.in_gates.weight": (
-                "linear_attn.in_proj_ba.weight", gates.transpose(1, 0, 2).reshape(-1)),
+                "linear_attn.in_proj_ba.weight", gates.transpose(1, 0, 2).reshape(-1))}
+        return projections | {
             "self_attn.q_proj.weight": ("self_attn.q_proj.weight", heads[:, 0].reshape(-1)),
             "self_attn.q_gate.weight": ("self_attn.q_proj.weight", heads[:, 1].reshape(-1)),
             **{f"mlp.shared_experts.{name}_proj.weight": (

@@ -81,21 +81,14 @@ class LayerWriter:
         self.heads("q_heads", query, c.heads, q, q3)
         self.heads("k_heads", key, c.kv_heads, k_or_v, kv3)
         self.heads("v_heads", "v", c.kv_heads, k_or_v, kv3)
-        query, key = "q_heads", "k_heads"
-        if c.qk_norm == "head":
-            self.say("Query and key heads are normalised before the rotation.")
-            self._head_norm("q_scaled", query, "q_norm", c.heads, q3)
-            self._head_norm("k_scaled", key, "k_norm", c.kv_heads, kv3)
-            query, key = "q_scaled", "k_scaled"
-        self._rope("q_rope", query, q3)
-        self._rope("k_rope", key, kv3)
-        self.emit(f"kv.store %k_rope, %v_heads into %kv[%layer] rows %row_offsets\n"
+        query, key = self._turned("q_heads", "k_heads", q3, kv3)
+        self.emit(f"kv.store %{key}, %v_heads into %kv[%layer] rows %row_offsets\n"
                    f"    : {kv3}, {kv3} into {kv}, tensor<?xi32>")
         cap = f" softcap {number(c.attention_cap)}" if c.attention_cap else ""
         products = f" products {types.products}" if types.products else ""
         sinks = " sinks %sinks" if c.sinks else ""
         sinks_type = f" sinks tensor<{c.heads}xf32>" if c.sinks else ""
-        self.emit(f"%o_heads = kv.attention %q_rope in %kv[%layer] rows %row_offsets{sinks} "
+        self.emit(f"%o_heads = kv.attention %{query} in %kv[%layer] rows %row_offsets{sinks} "
                    f"mask <{mask}> scale {number(c.score_scale)}{cap}"
                    f"{products}\n"
                    f"    : {q3} in {kv}, tensor<?xi32>{sinks_type} -> {q3}")
@@ -106,6 +99,28 @@ class LayerWriter:
             self.emit(f"%gated = call @gate_sigmoid(%o, %gate_rows) : ({q}, {q}) -> {q}")
             last = "gated"
         self.linear("attended", last, "wo", "o_proj")
+
+    def _turned(self, query, key, q3, kv3):
+        """The names of rotated query and key heads, normalised where the model does that head by head."""
+        c = self.config
+
+        def normalise(when):
+            nonlocal query, key
+            if c.qk_norm != "head":
+                return
+            self.say(f"Query and key heads are normalised {when} the rotation.")
+            self._head_norm("q_scaled", query, "q_norm", c.heads, q3)
+            self._head_norm("k_scaled", key, "k_norm", c.kv_heads, kv3)
+            query, key = "q_scaled", "k_scaled"
+
+        if not c.norm_after_rope:
+            normalise("before")
+        self._rope("q_rope", query, q3)
+        self._rope("k_rope", key, kv3)
+        query, key = "q_rope", "k_rope"
+        if c.norm_after_rope:
+            normalise("after")
+        return query, key
 
     def _mlp(self):
         c = self.config

@@ -6,13 +6,12 @@ largest, and their bits the same for all cuts."""
 
 import json
 import random
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from .errors import ImportFailure
-from .programs import ROOT, program
+from .programs import ROOT, output_of, program
 
 LIMIT = 1e-4
 LENGTHS = (1, 2, 17, 50)
@@ -20,16 +19,27 @@ CHUNKS = (256, 7, 1)
 
 
 def ran(command, what, **options):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **options)
-    if done.returncode != 0:
-        raise ImportFailure(f"--check: {what}: {done.stderr.strip().splitlines()[-1]}")
+    output_of(command, f"--check: {what}", **options)
+
+
+def check_runs(module, weights):
+    """Whether the module and its weights give a token, which is what an import is for."""
+    request = json.dumps({"id": "a", "tokens": [0], "max_new_tokens": 1}) + "\n"
+    with tempfile.TemporaryDirectory() as folder:
+        artifact = Path(folder) / "model.so"
+        output_of([program("kv-compile"), "-O0", module, "-o", artifact], "kv-compile of the imported module")
+        said = output_of([program("kv-run"), artifact, "--weights", weights],
+                         "a run of one token of the imported module", input=request)
+    if '"token":' not in said:
+        raise ImportFailure(f"a run of one token of the imported module gave none: {said.strip()[:200]}")
 
 
 def _compiled(graph, folder, name, pipeline, *options):
     module, artifact = folder / f"{name}.mlir", folder / f"{name}.so"
     ran([program("kv-opt"), "--allow-unregistered-dialect", pipeline, graph, "-o", module],
-         "kv-opt failed")
-    ran([program("kv-compile"), module, "-o", artifact, *options], "kv-compile failed")
+         "kv-opt")
+    # Bits are the same at every level of LLVM's optimisation, which is most of what compiling takes.
+    ran([program("kv-compile"), "-O0", module, "-o", artifact, *options], "kv-compile")
     return artifact
 
 
@@ -54,7 +64,7 @@ def cached_logits(artifact, weights, prompts, chunk, vocab, folder):
     requests = "".join(json.dumps({"id": str(i), "tokens": prompt, "max_new_tokens": 1}) + "\n"
                        for i, prompt in enumerate(prompts))
     ran([program("kv-run"), artifact, "--weights", weights, "--dump-logits", folder / "logits",
-          "--max-batch-tokens", chunk], "kv-run failed", input=requests)
+          "--max-batch-tokens", chunk], "kv-run", input=requests)
     return numpy.fromfile(folder / "logits", numpy.float32).reshape(-1, vocab)
 
 

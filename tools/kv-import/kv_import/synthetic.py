@@ -160,15 +160,15 @@ def make_weights(config, seed=0):
         out = HybridTensors(config).stored(out)
     if config.mixture:
         return synthetic_experts.FORMS[family.experts](config, out)
-    return fuse(out) if family.fused else out
+    return fuse(out, family.fused)
 
 
-def fuse(weights):
+def fuse(weights, wholes):
     """Those that one tensor of a file holds together, in its order: q, k, v; gate, up."""
-    wholes = {}
+    parts = {}
     for name, values in weights.items():
-        wholes.setdefault(stored_name(name), []).append(values)
-    return {name: np.concatenate(values) for name, values in wholes.items()}
+        parts.setdefault(stored_name(name, wholes), []).append(values)
+    return {name: np.concatenate(values) for name, values in parts.items()}
 
 
 def _byte_alphabet():

@@ -1,5 +1,9 @@
 """In which format each weight is stored: as the file has it, dense, or quantised here."""
 
+import math
+
+import gguf
+
 from . import quant_blocks
 from .config import MATRICES
 
@@ -7,9 +11,9 @@ from .config import MATRICES
 CHOICES = ("keep", "dense", *quant_blocks.MAKES)
 
 
-def choose_formats(source, config, choice):
+def choose_formats(source, config, choice, dtype):
     """Weight name -> format, for those that are quantised; and sentences about those that
-    cannot be what was asked for."""
+    cannot be what was asked for, and become `dtype`."""
     formats, left = {}, {}
     for weight in config.weights():
         if weight.role not in MATRICES or choice == "dense":
@@ -26,9 +30,36 @@ def choose_formats(source, config, choice):
                             []).append(weight)
         else:
             formats[weight.name] = wanted
-    notes = [f"{len(weights)} weights {why} (the first: {source.found_as(weights[0].name)}) are "
-             "stored dense" for why, weights in left.items()]
-    return formats, notes
+    notes = []
+    for why, weights in left.items():
+        dense = sum(math.prod(weight.shape) for weight in weights) * (4 if dtype == "f32" else 2)
+        stored = sum(_bytes(source.format(weight.name), weight.shape) for weight in weights)
+        notes.append(f"{len(weights)} weights {why} (the first: {source.found_as(weights[0].name)}), are stored "
+                     f"dense: {dense / 1e6:.1f} MB instead of {stored / 1e6:.1f}")
+    return formats, [*notes, *_widened(source, formats, dtype)]
+
+
+def _widened(source, formats, dtype):
+    """What is said of packed integers that become numbers."""
+    packed = getattr(source, "packed", None)
+    dense = [shape for name, (shape, _) in packed.shapes.items() if name not in formats] if packed else []
+    if not dense:
+        return []
+    size = sum(math.prod(shape) for shape in dense) * (4 if dtype == "f32" else 2)
+    return [f"{len(dense)} weights of {packed.scheme.bits} bits ({packed.scheme.method}) become {dtype}: "
+            f"{size / 1e6:.1f} MB instead of {packed.size / 1e6:.1f}; --weights q4_1 or q8_0 stores them smaller"]
+
+
+def _bytes(format_, shape):
+    """Of a weight in a file, in one of GGUF's types or with a byte an element; None: of 16 bits."""
+    elements = math.prod(shape)
+    if format_ is None:
+        return 2 * elements
+    kind = getattr(gguf.GGMLQuantizationType, format_.upper(), None)
+    if kind is None:
+        return elements
+    group, size = gguf.GGML_QUANT_SIZES[kind]
+    return elements // group * size
 
 
 def blocks_of(source, weight, rows, format_):

@@ -5,6 +5,7 @@ import math
 import struct
 
 import numpy as np
+from tqdm import tqdm
 
 from . import quant_blocks
 from .config import NARROW
@@ -64,28 +65,42 @@ def write_safetensors(path, metadata, entries, data):
     return offset
 
 
-def write_weights(path, config, source, dtype, formats):
-    """Streams one piece of a tensor after the other: only one is in memory at a time. `formats`:
-    the quantised weights with their formats."""
-    def width(weight):
-        return 1 if weight.name in formats else DTYPES[stored_dtype(weight, dtype)][1]
-
-    # The widest elements first, so that every tensor is aligned to its element size.
-    weights = sorted(config.weights(), key=lambda w: -width(w))
-    metadata, entries = {"format": "kv", "model": config.name}, {}
-    for weight in weights:
+def _entries(config, dtype, formats):
+    """[(weight, (dtype tag, shape, bytes), layout or None)] in the order of the file: the widest elements first,
+    so that every tensor is aligned to its element size."""
+    entries = []
+    for weight in config.weights():
         if format_ := formats.get(weight.name):
             shape = quant_blocks.packed_shape(format_, weight.shape)
-            entries[weight.name] = ("I8", shape, math.prod(shape))
-            metadata[f"layout.{weight.name}"] = quant_blocks.layout(format_)
+            entries.append((1, weight, ("I8", shape, math.prod(shape)), quant_blocks.layout(format_)))
             continue
-        tag = DTYPES[stored_dtype(weight, dtype)][0]
-        entries[weight.name] = (tag, stored_shape(weight), math.prod(weight.shape) * width(weight))
-        if weight.packed:
-            metadata[f"layout.{weight.name}"] = "n16k"
-    return write_safetensors(path, metadata, entries,
-                             (_encode(weight, rows, config, source, dtype, formats.get(weight.name))
-                              for weight in weights for rows in _pieces(weight)))
+        tag, width = DTYPES[stored_dtype(weight, dtype)]
+        entries.append((width, weight, (tag, stored_shape(weight), math.prod(weight.shape) * width),
+                        "n16k" if weight.packed else None))
+    return [entry[1:] for entry in sorted(entries, key=lambda entry: -entry[0])]
+
+
+def weights_size(config, dtype, formats):
+    """Bytes of the file's data."""
+    return sum(entry[2] for _, entry, _ in _entries(config, dtype, formats))
+
+
+def write_weights(path, config, source, dtype, formats):
+    """Streams one piece of a tensor after the other: only one is in memory at a time. `formats`:
+    the quantised weights with their formats. On a terminal a bar shows how far it is."""
+    entries = _entries(config, dtype, formats)
+    metadata = {"format": "kv", "model": config.name,
+                **{f"layout.{weight.name}": layout for weight, _, layout in entries if layout}}
+    with tqdm(total=sum(entry[2] for _, entry, _ in entries), desc="kv-import: weights", unit="B",
+              unit_scale=True, disable=None, leave=False) as bar:
+        def pieces():
+            for weight, _, _ in entries:
+                for rows in _pieces(weight):
+                    piece = _encode(weight, rows, config, source, dtype, formats.get(weight.name))
+                    yield piece
+                    bar.update(piece.nbytes)
+
+        return write_safetensors(path, metadata, {weight.name: entry for weight, entry, _ in entries}, pieces())
 
 
 def _pieces(weight):
