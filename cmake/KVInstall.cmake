@@ -56,7 +56,7 @@ kv_install_script(kv-import)
 kv_install_script(kv-generate)
 kv_install_script(kv-serve)
 file(WRITE ${CMAKE_BINARY_DIR}/VERSION "${PROJECT_VERSION}\n")
-install(FILES tools/kv_command_line.py ${CMAKE_BINARY_DIR}/VERSION
+install(FILES tools/kv_command_line.py tools/kv_launcher.py ${CMAKE_BINARY_DIR}/VERSION
   DESTINATION ${CMAKE_INSTALL_LIBEXECDIR} COMPONENT tools)
 
 if(KV_ENABLE_COMPILER)
@@ -81,6 +81,14 @@ if(KV_ENABLE_COMPILER)
       COMPONENT tools)
   endif()
 endif()
+
+# All that is installed but device code, which takes as long again, and the
+# Python package: what the documents use after scripts/demo.sh.
+set(parts kv-route KVCuda KVEventsLibrary KVMetricsLibrary KVMpiLibrary
+  KVTiersLibrary KVTransportLibrary kv-opt kv-compile kv-lsp-server kv-reduce
+  KVPlugin kvmlir-python)
+list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_NAME_IF_EXISTS:\\1>")
+add_custom_target(tour DEPENDS demo kv-run KVRuntimeC KVServing ${parts})
 
 configure_package_config_file(cmake/KVMLIRConfig.cmake.in KVMLIRConfig.cmake
   INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_BINDIR)

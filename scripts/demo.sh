@@ -72,3 +72,6 @@ rows = [
 for name, value in rows:
     print(f"{name:12} {value}")
 PY
+echo
+# What the documents use next: all programs, the package kvmlir, and what an installation has.
+build release tour

@@ -33,11 +33,11 @@ if [ -n "$missing" ]; then
 fi
 
 # The Python side: kv-import, kv-generate, kv-serve, the bindings and their tests, in .venv.
-requirements="scripts/requirements.txt scripts/sass/requirements.txt tools/kv-serve/requirements.txt test/python/requirements-serve.txt"
+requirements="scripts/requirements.txt scripts/sass/requirements.txt test/python/requirements-serve.txt"
 # NIXL asks for PyTorch and CUDA, which its library does without.
 alone=test/python/requirements-transport.txt
 # shellcheck disable=SC2086
-wanted=$(cat $requirements $alone | sha256sum | cut -d' ' -f1)
+wanted=$(cat $requirements $alone tools/*/requirements.txt | sha256sum | cut -d' ' -f1)
 if [ "$(cat .venv/requirements.sha256 2>/dev/null)" != "$wanted" ]; then
   python=python3
   "$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||

@@ -8,6 +8,12 @@ docs/python.md has the rest; docs/managers.md says what every name of a manager 
 
 from importlib.metadata import PackageNotFoundError, version
 
+try:
+    import numpy as _numpy  # noqa: F401
+except ModuleNotFoundError as missing:
+    raise ImportError("kvmlir shares its arrays with numpy, which this Python lacks: pip install numpy, or in a "
+                      "checkout run .venv/bin/python") from missing
+
 from . import _signatures, errors
 from ._kvmlir import Buffer, Invocation, update_batch
 from .continuous_batching_cache import (ContinuousBatchingKVCache,

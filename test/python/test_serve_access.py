@@ -265,6 +265,7 @@ def test_bindings_that_are_not_built(tmp_path, has_folder):
     """Configuring a build makes the package's folder, in which nothing is."""
     for name in ("kv-serve", "kv-generate"):
         shutil.copytree(ROOT / "tools" / name, tmp_path / "tools" / name)
+    shutil.copy(ROOT / "tools/kv_launcher.py", tmp_path / "tools")
     if has_folder:
         (tmp_path / "build/release/python/kvmlir").mkdir(parents=True)
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}

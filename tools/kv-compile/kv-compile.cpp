@@ -5,6 +5,7 @@
 #include "VirtualTarget.h"
 #include "kv/Compiler/Compiler.h"
 #include "kv/Passes/Raise.h"
+#include "kv/Registration/Registration.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -99,6 +100,7 @@ int main(int argc, char **argv) {
                        cl::cat(category));
   cl::HideUnrelatedOptions(category);
   mlir::registerPassManagerCLOptions();
+  kv::registerVersion("kv-compile");
   cl::ParseCommandLineOptions(argc, argv, "kv-mlir compiler\n");
 
   llvm::Expected<kv::Target> machine = kv::Target::parse(target.getValue());

@@ -9,5 +9,6 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   kv::registerDialects(registry);
+  kv::registerVersion("kv-lsp-server");
   return failed(mlir::MlirLspServerMain(argc, argv, registry));
 }

@@ -9,6 +9,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   kv::registerDialects(registry);
   kv::registerPasses();
+  kv::registerVersion("kv-opt");
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "kv-mlir optimizer driver\n", registry));
 }

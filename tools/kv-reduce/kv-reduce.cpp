@@ -10,6 +10,7 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   kv::registerDialects(registry);
   kv::registerPasses();
+  kv::registerVersion("kv-reduce");
   mlir::MLIRContext context(registry);
   return failed(mlir::mlirReduceMain(argc, argv, context));
 }

@@ -23,6 +23,10 @@ void registerDialectsAndTranslations(mlir::DialectRegistry &registry);
 /// The passes and pipelines of kv-mlir and of MLIR, by their names.
 void registerPasses();
 
+/// Makes --version say the tool's name and the version of kv-mlir. `tool` must
+/// outlive the command line's options.
+void registerVersion(const char *tool);
+
 } // namespace kv
 
 #endif // KV_REGISTRATION_REGISTRATION_H
