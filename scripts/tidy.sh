@@ -12,4 +12,8 @@ if [ $# -eq 0 ]; then
     'runtime/transport/*.cpp')
   set -- "${files[@]}"
 fi
-printf '%s\n' "$@" | xargs -P "$(nproc)" -n 4 clang-tidy-22 -p build/release --quiet 2>/dev/null
+# A precompiled header is known by the path that it was made with (cmake/ccache.sh).
+commands=$(mktemp -d)
+trap 'rm -rf "$commands"' EXIT
+sed "s|-Xclang $PWD/|-Xclang ../../|g" build/release/compile_commands.json >"$commands/compile_commands.json"
+printf '%s\n' "$@" | xargs -P "$(nproc)" -n 4 clang-tidy-22 -p "$commands" --quiet 2>/dev/null

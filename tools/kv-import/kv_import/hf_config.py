@@ -166,7 +166,7 @@ class _Reader:
         experts = self._positive("num_local_experts", self.raw.get("num_experts"))
         gated = self.family.mixture == "gated"
         normalised = self.family.normalised
-        return Mixture(experts=experts, choices=self._value("num_experts_per_tok"),
+        return Mixture(experts=experts, choices=self._positive("num_experts_per_tok"),
                        normalised=bool(self.raw.get("norm_topk_prob")) if normalised is None else normalised,
                        biased=self.kind == "gpt_oss", corrected=self.family.corrected, gated=gated,
                        shared=self._positive("shared_expert_intermediate_size") if gated else None)
@@ -212,7 +212,7 @@ class _Reader:
         width = self._value("moe_intermediate_size")
         shared = self.raw.get("n_shared_experts")
         return Mixture(experts=self._positive("n_routed_experts"),
-                       choices=self._value("num_experts_per_tok"),
+                       choices=self._positive("num_experts_per_tok"),
                        normalised=corrected and bool(self.raw.get("norm_topk_prob", True)),
                        corrected=corrected, groups=self._expert_groups(),
                        scale=self._value("routed_scaling_factor", 1.0),

@@ -131,7 +131,7 @@ class HuggingFace(SpecialTokens):
     num_local_experts: CountOrNone = None
     n_routed_experts: CountOrNone = None
     n_shared_experts: CountOrNone = None
-    num_experts_per_tok: Count = None
+    num_experts_per_tok: CountOrNone = None
     norm_topk_prob: Flag = None
     routed_scaling_factor: Real = None
     n_group: Count = None
