@@ -185,7 +185,7 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
                                     const Sequence &sequence,
                                     const Prefix &prefix, int64_t first,
                                     int64_t end, int64_t &asked,
-                                    CacheMemory &memory, bool takesTurns) {
+                                    CacheMemory &memory) {
   using Place = PageConnector::Place;
   poll();
   slots.clear();
@@ -211,15 +211,11 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
   }
   copy(memory, /*toDevices=*/true);
   Progress progress = {.loaded = at - first};
-  if (at == end) {
-    await(request, 0);
+  if (at == end)
     return progress;
-  }
   // What comes next takes at most half of the slots, so that it does not drive
   // out what has come. The first page may have been, nevertheless.
-  int64_t others = takesTurns ? numAwaited - awaited[request] : 0;
-  int64_t ahead =
-      std::min<int64_t>(end, at + std::max(numSlots / 2, 1) - others);
+  int64_t ahead = std::min<int64_t>(end, at + std::max(numSlots / 2, 1));
   std::optional<PrefixPage> wanted = record(request, prompt, prefix, at);
   Place place = placeOf(wanted);
   bool isBehind = place == Place::Disk || place == Place::Store;
@@ -227,11 +223,8 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
     if (wanted = record(request, prompt, prefix, asked);
         !wanted || !connector->fetch(*wanted))
       break;
-  await(request, asked - at);
-  tell();                                  // records may have made room
-  bool isNext = others > 0 && ahead <= at; // when others have theirs
-  progress.isComing =
-      place == Place::Coming || (isBehind && (asked > at || isNext));
+  tell(); // records may have made room
+  progress.isComing = place == Place::Coming || (isBehind && asked > at);
   return progress;
 }
 

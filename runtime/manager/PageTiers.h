@@ -73,17 +73,10 @@ public:
   };
   /// Loads the leading ones of the prefix's records [first, end) that are in
   /// memory into the sequence's pages and the state, and asks for the others;
-  /// those below `asked` have been. With `takesTurns` it asks only while what
-  /// all requests wait for leaves half of the slots to others: records would
-  /// drive each other out unread, to be read again. Such a request waits for
-  /// the loads before it, each until endLoad().
+  /// those below `asked` have been.
   Progress load(size_t request, const Prompt &prompt, const Sequence &sequence,
                 const Prefix &prefix, int64_t first, int64_t end,
-                int64_t &asked, CacheMemory &memory, bool takesTurns);
-  /// The request waits for no record any more.
-  void endLoad(size_t request) { await(request, 0); }
-  /// Grows whenever some request has got a record, or waits no more.
-  uint64_t numTurns() const { return turns; }
+                int64_t &asked, CacheMemory &memory);
   /// Waits until a record has come. False: it takes longer than `most`.
   bool wait(std::chrono::nanoseconds most) {
     finishCopies();
@@ -130,8 +123,7 @@ private:
   PageTiers(const Options &options, int64_t slots)
       : pageSize(options.connector.pageSize),
         stateParts(static_cast<int32_t>(options.stateParts)),
-        numSlots(static_cast<int32_t>(slots)), names(options.requests),
-        awaited(options.requests) {}
+        numSlots(static_cast<int32_t>(slots)), names(options.requests) {}
 
   /// The page of a request's prompt, named. Valid until the next call. Nullopt:
   /// it has no name, since its scope or images are too long for one.
@@ -149,12 +141,6 @@ private:
     return wanted ? connector->find(*wanted) : PageConnector::Place::Absent;
   }
   RecordWorth worthOf(const Retention &retention, int64_t index) const;
-  /// So many records have been asked for and not been loaded.
-  void await(size_t request, int64_t count) {
-    turns += count < awaited[request];
-    numAwaited += count - awaited[request];
-    awaited[request] = count;
-  }
   /// Queues copies between `slots` and pages, as `records` says.
   void copy(CacheMemory &memory, bool toDevices);
   /// Gives back the slots of copies that are over; does not wait.
@@ -172,9 +158,6 @@ private:
   /// Of each request: the name of its scope, then those of its pages as far as
   /// they were needed.
   std::vector<std::vector<PrefixName>> names;
-  std::vector<int64_t> awaited; // by request
-  int64_t numAwaited = 0;       // of all
-  uint64_t turns = 0;
   std::vector<CacheEventSink *> events; // that want to be told
   std::vector<TierChange> changes;      // scratch of tell()
   std::vector<std::byte> images;        // of page()

@@ -207,8 +207,7 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
     PageTiers::Prefix prefix = {state.pagesEnd, engine.statePlaces(own).write};
     PageTiers::Progress progress =
         tiers->load(index(place), context.prompt(), own, prefix, state.nextLoad,
-                    state.endLoad, state.askedLoad, memories[place.replica],
-                    options.tiers.asynchronous);
+                    state.endLoad, state.askedLoad, memories[place.replica]);
     state.nextLoad += progress.loaded;
     // Pages without the state behind them are of no use.
     bool counts = prefix.state == NullState || state.nextLoad == state.endLoad;
@@ -222,9 +221,8 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
       counters.loadedPages += pages - state.doneLoad;
       state.doneLoad = state.hitEnd = pages;
     }
-    if (progress.loaded > 0 || state.turn != tiers->numTurns())
+    if (progress.loaded > 0)
       state.loadDeadline = loadDeadline();
-    state.turn = tiers->numTurns();
     int64_t left = state.loadDeadline - nanosecondsNow();
     if (state.nextLoad == state.endLoad || !progress.isComing || left <= 0)
       break;
@@ -232,7 +230,7 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
       return false;
     (void)tiers->wait(std::chrono::nanoseconds(left));
   }
-  giveUpLoad(place); // its pages are reserved
+  giveUpLoad(state, place.replica); // its pages are reserved
   return true;
 }
 
@@ -247,12 +245,9 @@ void PagedKVCacheManager::beginLoad(Place place, int64_t loaded) {
                           /*isJunction=*/false);
 }
 
-void PagedKVCacheManager::giveUpLoad(Place place) {
-  LoadState &state = loads[index(place)];
-  if (state.endLoad > 0) {
-    figuresOf(place.replica).abandonedPages += state.pagesEnd - state.doneLoad;
-    tiers->endLoad(index(place));
-  }
+void PagedKVCacheManager::giveUpLoad(LoadState &state, int32_t replica) {
+  if (state.endLoad > 0)
+    figuresOf(replica).abandonedPages += state.pagesEnd - state.doneLoad;
   state.nextLoad = state.endLoad = 0;
   state.isAsking = false;
 }

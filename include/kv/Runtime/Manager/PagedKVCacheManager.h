@@ -291,7 +291,6 @@ private:
     /// request has pages to compute in.
     bool isAsking = false;
     int64_t loadDeadline = 0;
-    uint64_t turn = 0; // PageTiers::numTurns() when it was set
     bool isUnderWay() const { return endLoad > 0 || isAsking; }
     int64_t processedBefore = 0; // tokens, when the reservation began
     int64_t hitEnd =
@@ -373,7 +372,7 @@ private:
   /// loads are asynchronous. False: more is on its way.
   bool load(TextGenerationContext &context, Place place);
   /// What has not come is computed, and not loaded later.
-  void giveUpLoad(Place place);
+  void giveUpLoad(LoadState &state, int32_t replica);
   /// The index of names of a request that is not claimed.
   size_t unclaimedRequest() const { return slots.size(); }
   /// Counts a reservation that has succeeded.
