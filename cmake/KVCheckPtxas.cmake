@@ -2,7 +2,7 @@
 # kernel of the reports is within its budget, which is the register field of its
 # row, and uses no stack; without BUDGETS, of kernels that only tests have, neither
 # is asked. Messages that say that ptxas gave something up (C7508: setmaxnreg ignored,
-# C7510 - C7520: wgmma serialised) are errors in either case.
+# C7510 - C7520: wgmma serialised) are errors in either case, unless SLOW is true.
 cmake_policy(SET CMP0057 NEW)
 foreach(file ${BUDGETS})
   file(STRINGS ${file} rows REGEX "^KV_[A-Z_]+_KERNEL\\(")
@@ -70,7 +70,7 @@ foreach(report ${REPORTS})
   set(kernels 0)
   file(STRINGS ${report} lines)
   foreach(line ${lines})
-    if(line MATCHES "C7508|C751[0-9]|C7520")
+    if(NOT SLOW AND line MATCHES "C7508|C751[0-9]|C7520")
       list(APPEND problems "${line}")
     elseif(line MATCHES "Compiling entry function '([^']+)' for '([^']+)'")
       set(name ${CMAKE_MATCH_1})

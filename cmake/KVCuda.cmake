@@ -61,7 +61,7 @@ set(KV_CUDA_LATER_MODULES movers attention_bf16 latent_bf16 CACHE STRING
 set(KV_CUDA_NOT_FOR_120 "^kv_latent_.*_576$")
 
 # kv_add_module(outputs module source FOLDER name IMAGES name... CHECKER program
-# [BUDGETS def...] [CHIPS chip...] [FLAGS flag...]): for each image lib/<folder>/<name>.sm_<chip>.cubin, and,
+# [BUDGETS def...] [CHIPS chip...] [FLAGS flag...] [SLOW]): for each image lib/<folder>/<name>.sm_<chip>.cubin, and,
 # with chip 80, .compute_80.ptx for every other chip; an image is a kernel of the
 # module, or, when it is called like the module, the whole. One front end a
 # module and chip, for it costs as much as ptxas. Without CHIPS, sm_80 and sm_90a.
@@ -69,9 +69,9 @@ set(KV_CUDA_NOT_FOR_120 "^kv_latent_.*_576$")
 # ptxas reports is checked, and held against the budgets if there are any, by the
 # same command, for a new budget makes no new image. Chips that are not of
 # KV_CUDA_CHIPS are left out. Appends the files to the list `outputs`, and what
-# such a check leaves to `<outputs>_checked`.
+# such a check leaves to `<outputs>_checked`. SLOW: what ptxas gives up is no error.
 function(kv_add_module outputs module source)
-  cmake_parse_arguments(ARG "" "FOLDER;CHECKER" "BUDGETS;IMAGES;CHIPS;FLAGS"
+  cmake_parse_arguments(ARG "SLOW" "FOLDER;CHECKER" "BUDGETS;IMAGES;CHIPS;FLAGS"
     ${ARGN})
   if(NOT ARG_CHIPS)
     set(ARG_CHIPS 80 90a)
@@ -123,6 +123,7 @@ function(kv_add_module outputs module source)
     add_custom_command(OUTPUT ${stamp}
       COMMAND ${ARG_CHECKER} ${made}
       COMMAND ${CMAKE_COMMAND} "-DREPORTS=${reports}" "-DBUDGETS=${ARG_BUDGETS}"
+        -DSLOW=${ARG_SLOW}
         -DOUTPUT=${stamp} -P ${check}
       DEPENDS ${made} ${ARG_BUDGETS} ${check} ${ARG_CHECKER}
       COMMENT "Checking the images and what ptxas says of ${module}.sm_${chip}" VERBATIM)
@@ -153,7 +154,7 @@ function(kv_add_kernels target)
   set(images "")
   set(images_checked "")
   if(ARG_WATCHDOG)
-    set(options FOLDER kv-cuda-watchdog FLAGS -DKV_WATCHDOG CHECKER ${ARG_CHECKER})
+    set(options FOLDER kv-cuda-watchdog SLOW FLAGS -DKV_WATCHDOG CHECKER ${ARG_CHECKER})
   else()
     set(options FOLDER kv-cuda BUDGETS ${ARG_CATALOGUE} CHECKER ${ARG_CHECKER})
     kv_chips_of(movers chips)

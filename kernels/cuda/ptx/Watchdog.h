@@ -9,8 +9,9 @@ extern "C" __device__ kv::cuda::WatchdogReport *kv_watchdog = nullptr;
 
 namespace kv::cuda::ptx {
 
-/// Cycles: some seconds, and what others get to say as much.
-constexpr long long WatchdogCycles = 1ll << 31, WatchdogGrace = 1ll << 24;
+/// Cycles: about a second, and what others get to say as much. Of 32 bits, for
+/// kernels of roles have no register to spare.
+constexpr uint32_t WatchdogCycles = 1u << 31, WatchdogGrace = 1u << 24;
 
 /// Whether the phase of that parity is complete; waits a while for it.
 __device__ __forceinline__ bool barrierTry(uint32_t barrier, int parity) {
@@ -24,25 +25,26 @@ __device__ __forceinline__ bool barrierTry(uint32_t barrier, int parity) {
   return complete;
 }
 
-__device__ __noinline__ void giveUp(StuckWait wait, uint32_t barrier) {
+/// No call, which would have to keep accumulators of products under way.
+__device__ __forceinline__ void giveUp(StuckWait wait) {
   if (kv_watchdog) {
     uint32_t place = atomicAdd_system(&kv_watchdog->count, 1u);
     if (place < WatchdogReport::Most)
       kv_watchdog->waits[place] = packStuckWait(wait);
     __threadfence_system();
   }
-  long long end = clock64() + WatchdogGrace;
-  while (clock64() < end)
-    barrierTry(barrier, wait.parity);
+  uint32_t begin = clock();
+  while (uint32_t(clock()) - begin < WatchdogGrace)
+    ;
   __trap();
 }
 
 /// barrierWait() that gives up.
 __device__ __forceinline__ void watchedWait(uint32_t barrier, StuckWait wait) {
-  long long end = clock64() + WatchdogCycles;
+  uint32_t begin = clock();
   while (!barrierTry(barrier, wait.parity))
-    if (clock64() > end)
-      giveUp(wait, barrier);
+    if (uint32_t(clock()) - begin > WatchdogCycles)
+      giveUp(wait);
 }
 
 } // namespace kv::cuda::ptx
