@@ -114,9 +114,9 @@ TEST(KernelTable, Workspace) {
 
 // What a stuck wait says comes back as it was.
 TEST(Watchdog, AWordHoldsAWait) {
-  for (StuckWait wait : {StuckWait{0, 0, 0, 0, 0},
-                         StuckWait{2097151, 31, 262136, 1, 2097150},
-                         StuckWait{131, 12, 1024, 1, -1}}) {
+  for (StuckWait wait :
+       {StuckWait{0, 0, 0, 0, 0}, StuckWait{2097151, 31, 262136, 1, 2097150},
+        StuckWait{131, 12, 1024, 1, -1}}) {
     uint64_t word = packStuckWait(wait);
     EXPECT_NE(word, 0u);
     StuckWait back = unpackStuckWait(word);

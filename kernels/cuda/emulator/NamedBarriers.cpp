@@ -24,7 +24,8 @@ void NamedBarriers::finish() {
   for (const auto &block : barriers)
     for (int id = First; id < Count; ++id)
       if (size_t count = block[id].arrived.size())
-        machine.report("all have left " + nameOf(id) + ", where " + std::to_string(count) + " of " +
+        machine.report("all have left " + nameOf(id) + ", where " +
+                       std::to_string(count) + " of " +
                        std::to_string(block[id].expected) + " threads arrived");
 }
 
