@@ -94,27 +94,14 @@ const LoadedKernel *Context::kernel(State &state, size_t row) const {
 /// Code that waits itself for the kernels before it (hasClusters) may begin
 /// while those still run.
 static driver::Result queue(const Backend &backend, const LoadedKernel &kernel,
-                            unsigned blocks, unsigned threads,
-                            unsigned sharedBytes, void **arguments,
-                            int cluster) {
+                            int blocks, int threads, int sharedBytes,
+                            void **arguments, int cluster) {
   const driver::Driver &api = backend.driver();
-  if (!kernel.waits || !api.launchKernelEx)
+  if (!kernel.waits() || !api.launchKernelEx)
     return api.launchKernel(kernel.function, blocks, 1, 1, threads, 1, 1,
                             sharedBytes, backend.stream(), arguments, nullptr);
-  driver::LaunchAttribute attributes[] = {
-      {driver::LaunchMayBeginEarly, {1}, {}},
-      {driver::LaunchClusters, {cluster, 1, 1}, {}}};
-  driver::LaunchConfig config{blocks * unsigned(cluster),
-                              1,
-                              1,
-                              threads,
-                              1,
-                              1,
-                              sharedBytes,
-                              backend.stream(),
-                              attributes,
-                              cluster > 1 ? 2u : 1u};
-  return api.launchKernelEx(&config, kernel.function, arguments, nullptr);
+  return driver::launchEarly(api, kernel.function, blocks, cluster, threads,
+                             sharedBytes, backend.stream(), arguments);
 }
 
 void kv::cuda::launch(State &state, size_t row, int64_t blocks,
@@ -128,9 +115,8 @@ void kv::cuda::launch(State &state, size_t row, int64_t blocks,
   // TileParams on 9.0 is not the beginning of the parameter space.
   void *arguments[] = {const_cast<void *>(params)};
   Backend &backend = context.backend();
-  if (!backend.check(
-          queue(backend, *kernel, unsigned(blocks), unsigned(how.threads),
-                unsigned(how.sharedBytes(kernel->sm)), arguments, cluster),
-          how.name))
+  if (!backend.check(queue(backend, *kernel, int(blocks), how.threads,
+                           how.sharedBytes(kernel->sm), arguments, cluster),
+                     how.name))
     state.recordError(KV_STATUS_INTERNAL, backend.status().error().message);
 }

@@ -16,9 +16,8 @@ namespace kv::cuda {
 /// create() allocates. The backend must outlive the context.
 class Context final : public DeviceContext {
 public:
-  /// `deterministic`: no bit of a row depends on the other rows of a product.
-  /// `ranks`: those that compute with this process, or null. Errors: no memory;
-  /// cuBLASLt is not there or cannot be set up; those of Ranks.
+  /// Errors: no memory; cuBLASLt is not there or cannot be set up; those of
+  /// Ranks.
   static Expected<std::unique_ptr<DeviceContext>>
   create(Backend &backend, const DeviceContextOptions &options);
   ~Context() override;

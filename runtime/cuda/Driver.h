@@ -52,10 +52,12 @@ struct LaunchAttribute {
 /// stream still runs.
 enum : int { LaunchClusters = 4, LaunchMayBeginEarly = 6 };
 struct LaunchConfig {
-  unsigned gridX, gridY, gridZ, blockX, blockY, blockZ, sharedBytes;
-  Stream stream;
-  LaunchAttribute *attributes;
-  unsigned count;
+  unsigned gridX = 1, gridY = 1, gridZ = 1;
+  unsigned blockX = 1, blockY = 1, blockZ = 1;
+  unsigned sharedBytes = 0;
+  Stream stream = nullptr;
+  LaunchAttribute *attributes = nullptr;
+  unsigned count = 0;
 };
 
 /// What cuTensorMapEncodeTiled writes, and what is said of a tensor.
@@ -86,6 +88,23 @@ struct Driver {
 #define KV_DRIVER(member, symbol, ...) Result (*member)(__VA_ARGS__);
 #include "Driver.def"
 };
+
+/// Queues `clusters` clusters of `clusterBlocks` blocks. They may begin while
+/// the kernel before them on the stream still runs, for which theirs must wait
+/// itself. The driver must have cuLaunchKernelEx.
+inline Result launchEarly(const Driver &api, Function function, int clusters,
+                          int clusterBlocks, int threads, int sharedBytes,
+                          Stream stream, void **arguments) {
+  LaunchAttribute attributes[] = {{LaunchMayBeginEarly, {1}, {}},
+                                  {LaunchClusters, {clusterBlocks, 1, 1}, {}}};
+  LaunchConfig config{.gridX = unsigned(clusters) * unsigned(clusterBlocks),
+                      .blockX = unsigned(threads),
+                      .sharedBytes = unsigned(sharedBytes),
+                      .stream = stream,
+                      .attributes = attributes,
+                      .count = clusterBlocks > 1 ? 2u : 1u};
+  return api.launchKernelEx(&config, function, arguments, nullptr);
+}
 
 //===--- cuBLASLt ---------------------------------------------------------===//
 

@@ -137,7 +137,7 @@ Expected<void> Module::addKernel(driver::Module from, size_t row, int sm) {
       blocks < 1)
     return makeError(KV_STATUS_UNSUPPORTED, "an SM of ", backend.description(),
                      " cannot run a block of ", name);
-  kernels[row] = {function, sm, blocks, hasClusters(sm)};
+  kernels[row] = {function, sm, blocks};
   if (launch.cluster > 1 && api.occupancyClusters)
     return countClusters(kernels[row], launch, bytes);
   return {};
@@ -147,16 +147,12 @@ Expected<void> Module::countClusters(LoadedKernel &kernel,
                                      const KernelLaunch &launch, int bytes) {
   driver::LaunchAttribute cluster = {
       driver::LaunchClusters, {launch.cluster, 1, 1}, {}};
-  driver::LaunchConfig config{unsigned(launch.cluster),
-                              1,
-                              1,
-                              unsigned(launch.threads),
-                              1,
-                              1,
-                              unsigned(bytes),
-                              backend.stream(),
-                              &cluster,
-                              1};
+  driver::LaunchConfig config{.gridX = unsigned(launch.cluster),
+                              .blockX = unsigned(launch.threads),
+                              .sharedBytes = unsigned(bytes),
+                              .stream = backend.stream(),
+                              .attributes = &cluster,
+                              .count = 1};
   if (backend.check(backend.driver().occupancyClusters(
                         &kernel.clusters, kernel.function, &config),
                     "cuOccupancyMaxActiveClusters") &&

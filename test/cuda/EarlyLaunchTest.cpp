@@ -45,7 +45,7 @@ TEST(EarlyLaunch, OnlyOfCodeThatWaits) {
     auto module = backend->load(images);
     ASSERT_TRUE(module) << module.error().message;
     size_t row = std::size(kv::cuda::AttentionKernels);
-    EXPECT_EQ(static_cast<kv::cuda::Module &>(**module).kernel(row).waits,
+    EXPECT_EQ(static_cast<kv::cuda::Module &>(**module).kernel(row).waits(),
               index == 1);
   }
   EXPECT_TRUE(fake::takeProblems().empty());
@@ -98,7 +98,7 @@ TEST(EarlyLaunch, Mistakes) {
     return problems.empty() ? "nothing" : problems[0];
   };
   auto &kernel = static_cast<kv::cuda::Module &>(*module).kernel(row);
-  EXPECT_TRUE(kernel.waits);
+  EXPECT_TRUE(kernel.waits());
   EXPECT_EQ(launch(kernel.function),
             "cuLaunchKernelEx: its attributes have another form");
   early.id = driver::LaunchMayBeginEarly;

@@ -18,22 +18,14 @@
 using namespace kv::cuda;
 using namespace kv::cuda::test;
 
-void Gpu::launchEarly(std::string_view name, int blocks, const void *params) {
+void Gpu::launchEarly(std::string_view name, int blocks, const void *params,
+                      int cluster) {
   const Kernel &kernel = find(name);
   launched.emplace(name);
   void *arguments[] = {const_cast<void *>(params)};
-  driver::LaunchAttribute early{driver::LaunchMayBeginEarly, {1}, {}};
-  driver::LaunchConfig config{unsigned(blocks),
-                              1,
-                              1,
-                              unsigned(kernel.threads),
-                              1,
-                              1,
-                              unsigned(kernel.sharedBytes),
-                              queue,
-                              &early,
-                              1};
-  check(api.launchKernelEx(&config, kernel.function, arguments, nullptr),
+  check(driver::launchEarly(api, kernel.function, blocks, cluster,
+                            kernel.threads, kernel.sharedBytes, queue,
+                            arguments),
         "cuLaunchKernelEx");
 }
 

@@ -148,7 +148,7 @@ const Image &Gpu::imageOf(std::string_view kernel) {
     if (found->second.path.empty() && std::filesystem::exists(path))
       found->second = {path, chip};
   };
-  if (watched && !name.empty())
+  if (watched)
     take(std::string(name).insert(name.find('/'), "-watchdog"), chip(),
          "cubin");
   if (!chip().empty())
@@ -182,10 +182,9 @@ const Gpu::Kernel &Gpu::find(std::string_view name) {
   }
   Kernel kernel{};
   if (const KernelLaunch *known = findKernel(name))
-    kernel = {nullptr, known->threads, known->sharedBytes(image.sm()),
-              image.sm()};
+    kernel = {nullptr, known->threads, known->sharedBytes(image.sm())};
   else if (const VerifyKernel *known = findVerifyKernel(name))
-    kernel = {nullptr, known->threads, known->sharedBytes, image.sm()};
+    kernel = {nullptr, known->threads, known->sharedBytes};
   driver::Module module = moduleOf(image);
   check(api.moduleGetFunction(&kernel.function, module, symbol.c_str()),
         "cuModuleGetFunction");
@@ -206,29 +205,14 @@ int Gpu::blocksPerSM(std::string_view name) {
 
 void Gpu::launch(std::string_view name, int blocks, const void *params,
                  int cluster) {
+  if (cluster > 1 && launchesEarly(name))
+    return launchEarly(name, blocks, params, cluster);
   const Kernel &kernel = find(name);
   launched.emplace(name);
   void *arguments[] = {const_cast<void *>(params)};
-  if (cluster == 1 || !hasClusters(kernel.sm) || !api.launchKernelEx)
-    return check(api.launchKernel(kernel.function, blocks, 1, 1, kernel.threads,
-                                  1, 1, kernel.sharedBytes, queue, arguments,
-                                  nullptr),
-                 "cuLaunchKernel");
-  driver::LaunchAttribute attributes[] = {
-      {driver::LaunchMayBeginEarly, {1}, {}},
-      {driver::LaunchClusters, {cluster, 1, 1}, {}}};
-  driver::LaunchConfig config{unsigned(blocks * cluster),
-                              1,
-                              1,
-                              unsigned(kernel.threads),
-                              1,
-                              1,
-                              unsigned(kernel.sharedBytes),
-                              queue,
-                              attributes,
-                              2};
-  check(api.launchKernelEx(&config, kernel.function, arguments, nullptr),
-        "cuLaunchKernelEx");
+  check(api.launchKernel(kernel.function, blocks, 1, 1, kernel.threads, 1, 1,
+                         kernel.sharedBytes, queue, arguments, nullptr),
+        "cuLaunchKernel");
 }
 
 std::vector<float> Gpu::time(int repeats, const std::function<void()> &work) {

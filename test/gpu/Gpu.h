@@ -84,7 +84,8 @@ public:
               int cluster = 1);
   /// Queues one that may begin before the kernel before it has ended, where
   /// launchesEarly().
-  void launchEarly(std::string_view kernel, int blocks, const void *params);
+  void launchEarly(std::string_view kernel, int blocks, const void *params,
+                   int cluster = 1);
   bool launchesEarly(std::string_view kernel);
   void synchronize();
   /// Blocks of a kernel that an SM runs at once, as the driver says.
@@ -106,7 +107,6 @@ private:
   struct Kernel {
     driver::Function function;
     int threads, sharedBytes;
-    int sm; // Image::sm
   };
   explicit Gpu(const driver::Driver &api) : api(api), watchdog(api) {}
   void check(int result, const char *call);
