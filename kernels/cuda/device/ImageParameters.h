@@ -1,5 +1,4 @@
-//===- ImageParameters.h - Where a kernel's image has its arguments -*- C++
-//-*-//
+//===- ImageParameters.h - The arguments in an image ------------*- C++ -*-===//
 //
 // A cubin says of each kernel at which offset of the parameter space ptxas
 // expects each argument (EIATTR_KPARAM_INFO of the section .nv.info.<kernel>).
@@ -32,8 +31,8 @@ struct ImageKernel {
   std::vector<ImageParameter> parameters;
 };
 
-/// The kernels of a cubin, which begins at a multiple of 8 bytes; empty: it has
-/// none, or is damaged.
+/// The kernels of a cubin, which may begin at any byte; empty: it has none, or
+/// is damaged.
 std::vector<ImageKernel> readImage(std::span<const char> cubin);
 
 /// What is wrong with a kernel whose host writes one structure; empty: nothing.

@@ -42,7 +42,8 @@ static Status loadCubin(const Elf64_Ehdr &header, const DeviceModel &device,
                              " for a device of compute capability " +
                              std::to_string(device.major) + "." +
                              std::to_string(device.minor));
-  module = {std::string(bytes, size), kv::cuda::shapesOfChip(chip)};
+  module = {std::string(bytes, size), kv::cuda::shapesOfChip(chip),
+            kv::cuda::readImage({bytes, size})};
   return Success;
 }
 
@@ -59,7 +60,7 @@ Status kv::fake::loadModule(const void *image, const DeviceModel &device,
   if (chip > device.major * 10 + device.minor)
     return state.problem(InvalidPtx, "PTX of sm_" + std::to_string(chip) +
                                          " for an earlier chip");
-  module = {text, kv::cuda::shapesOfChip(chip)};
+  module = {text, kv::cuda::shapesOfChip(chip), {}};
   return Success;
 }
 
@@ -93,10 +94,10 @@ std::optional<FakeFunction> kv::fake::findFunction(const FakeModule &module,
   if (!launch || !hasSymbol(module.image, name))
     return {};
   FakeFunction function{*launch, {}, module.sm, module.watchdog};
-  // PTX, and what tests write by hand, says nothing of offsets.
-  for (kv::cuda::ImageKernel &kernel : kv::cuda::readImage(module.image))
-    if (kernel.name == name)
-      function.image = std::move(kernel);
+  auto described =
+      std::ranges::find(module.kernels, name, &kv::cuda::ImageKernel::name);
+  if (described != module.kernels.end())
+    function.image = *described;
   return function;
 }
 

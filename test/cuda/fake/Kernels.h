@@ -14,6 +14,9 @@ namespace kv::fake {
 struct FakeModule {
   std::string image;
   int sm; // what KernelTable.h calls so
+  /// As a cubin that ptxas has made describes them. PTX, and what tests write
+  /// by hand, says nothing of offsets.
+  std::vector<kv::cuda::ImageKernel> kernels;
   /// The variable WatchdogSymbol in device memory; null: there is none.
   kv::cuda::WatchdogReport **watchdog = nullptr;
 };
