@@ -3,26 +3,17 @@
 #include "DiskStore.h"
 
 #include <algorithm>
-#include <cerrno>
 
 using namespace kv;
 
-/// Calls transfer(part, position) until all bytes are through. A transfer may
-/// be short, and may be interrupted.
+/// Calls transfer(part, position) until all bytes are through.
 template <class Transfer>
 static bool transferAll(std::span<std::byte> data, off_t at,
                         Transfer &&transfer) {
-  while (!data.empty()) {
-    iovec part = {data.data(), data.size()};
-    ssize_t moved = transfer(part, at);
-    if (moved < 0 && errno == EINTR)
-      continue;
-    if (moved <= 0)
-      return false;
-    at += moved;
-    data = data.subspan(static_cast<size_t>(moved));
-  }
-  return true;
+  return moveAll(data.size(), [&](size_t done) {
+    iovec part = {data.data() + done, data.size() - done};
+    return transfer(part, at + static_cast<off_t>(done));
+  });
 }
 
 /// Calls move(part, position) for parts that fit a CPU's caches, until it

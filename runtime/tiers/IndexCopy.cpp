@@ -1,6 +1,7 @@
 //===- IndexCopy.cpp - What an index of unknown state holds ---------------===//
 
 #include "IndexCopy.h"
+#include "SystemCalls.h"
 
 #include <cerrno>
 #include <csignal>
@@ -35,17 +36,10 @@ constexpr unsigned Patience = 120;
 //===----------------------------------------------------------------------===//
 
 bool writeAll(int to, const void *data, size_t bytes) {
-  const auto *at = static_cast<const char *>(data);
-  while (bytes > 0) {
-    ssize_t written = ::write(to, at, bytes);
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      return false;
-    at += written;
-    bytes -= static_cast<size_t>(written);
-  }
-  return true;
+  return moveAll(bytes, [&](size_t done) {
+    return ::write(to, static_cast<const std::byte *>(data) + done,
+                   bytes - done);
+  });
 }
 
 /// Sends the entries of one database. `left`: as many more as the file can
@@ -120,17 +114,9 @@ int sendIndex(const std::string &path,
 //===----------------------------------------------------------------------===//
 
 bool readAll(int from, void *data, size_t bytes) {
-  auto *at = static_cast<char *>(data);
-  while (bytes > 0) {
-    ssize_t got = ::read(from, at, bytes);
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      return false;
-    at += got;
-    bytes -= static_cast<size_t>(got);
-  }
-  return true;
+  return moveAll(bytes, [&](size_t done) {
+    return ::read(from, static_cast<std::byte *>(data) + done, bytes - done);
+  });
 }
 
 /// What the child sends; nullopt: it has not come to the end, because of
