@@ -96,6 +96,15 @@ static Error emitObject(Module &module, TargetMachine &machine,
   return Error::success();
 }
 
+/// Makes an empty file of a name that no other has.
+static Error makeTemporaryFile(StringRef ending, SmallVectorImpl<char> &path) {
+  std::error_code code =
+      sys::fs::createTemporaryFile("kv-compile", ending, path);
+  return code ? createStringError(Twine("cannot make a temporary file: ") +
+                                  code.message())
+              : Error::success();
+}
+
 /// The first line that a linker wrote to the file `path`, without its name.
 static std::string linkerError(StringRef path) {
   auto text = MemoryBuffer::getFile(path);
@@ -109,10 +118,8 @@ static std::string linkerError(StringRef path) {
 /// Runs the linker; what it wrote to standard error is in the error.
 static Error runLinker(StringRef linker, StringRef object, StringRef output) {
   SmallString<128> errors;
-  if (std::error_code code =
-          sys::fs::createTemporaryFile("kv-compile", "txt", errors))
-    return createStringError(Twine("cannot make a temporary file: ") +
-                             code.message());
+  if (Error error = makeTemporaryFile("txt", errors))
+    return error;
   FileRemover remover(errors);
   // A mapped output on a full file system would end the linker by a signal.
   StringRef arguments[] = {
@@ -135,10 +142,8 @@ static Error runLinker(StringRef linker, StringRef object, StringRef output) {
 Error kv::emitSharedObject(Module &module, TargetMachine &machine,
                            StringRef path) {
   SmallString<128> object;
-  if (std::error_code code =
-          sys::fs::createTemporaryFile("kv-compile", "o", object))
-    return createStringError(Twine("cannot make a temporary file: ") +
-                             code.message());
+  if (Error error = makeTemporaryFile("o", object))
+    return error;
   FileRemover remover(object);
   if (Error error = emitObject(module, machine, object))
     return error;

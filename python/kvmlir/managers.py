@@ -9,7 +9,7 @@ from . import _kvmlir
 from ._kvmlir import (Allocation, AllocationPlan, KVCacheMetrics, RaggedKVCacheInputs,
                       TextGenerationContext)
 from .params import (AnyParams, KVCacheParams, KVCacheStrategy, PagedCacheInputSymbols,
-                     read_symbols)
+                     check_layers, read_symbols)
 from .types import Device, DeviceLike, device_names
 
 RequestID = Union[str, int]
@@ -30,13 +30,6 @@ def _page_size(params: AnyParams, page_size: Optional[int]) -> int:
         raise ValueError(f"page_size is {page_size}, the parameters say {params.page_size}, "
                          "allowed: the same, or the default in one of them")
     return page_size
-
-
-def _layers(num_layers: Optional[int]) -> int:
-    """As the runtime takes it: 0 is the cache's."""
-    if num_layers is not None and num_layers < 1:
-        raise ValueError(f"num_layers is {num_layers}, allowed: None, or 1 or more")
-    return num_layers or 0
 
 
 def _check_session(session: Any) -> None:
@@ -79,7 +72,7 @@ class KVCacheManager(_kvmlir.Manager):
         places = [Device(name) for name in self.device_names]
         if devices is not None:
             places = [Device.of(one) for one in devices]
-        return read_symbols(self._symbolic_inputs(len(places), _layers(num_layers)), places)
+        return read_symbols(self._symbolic_inputs(len(places), check_layers(num_layers)), places)
 
     def input_symbols(self, devices: Optional[Sequence[DeviceLike]] = None,
                       num_layers: Optional[int] = None) -> Sequence[PagedCacheInputSymbols]:

@@ -44,6 +44,13 @@ _CONNECTORS = {None: 0, "null": 1, "host": 2, "local": 2, "tiered": 3}
 _METHODS = {None: 0, "eagle": 1, "mtp": 2, "dflash": 3}
 
 
+def check_layers(num_layers: Optional[int]) -> int:
+    """As the runtime takes it: 0 is the cache's."""
+    if num_layers is not None and num_layers < 1:
+        raise ValueError(f"num_layers is {num_layers}, allowed: None, or 1 or more")
+    return num_layers or 0
+
+
 def _choose(field: str, given: Any, allowed: Any) -> Any:
     if given not in allowed:
         names = ", ".join(str(one.value if isinstance(one, enum.Enum) else one) for one in allowed)
@@ -288,9 +295,8 @@ class KVCacheParams(KVCacheParamInterface):
     def collection(self, num_layers: Optional[int] = None, n_devices: Optional[int] = None,
                    page_size: Optional[int] = None) -> dict[str, Any]:
         """The fields of this cache in a spec of the runtime."""
-        if num_layers is not None and num_layers < 1:
-            raise ValueError(f"num_layers is {num_layers}, allowed: None, or 1 or more")
-        layers = self.num_layers or num_layers
+        given = check_layers(num_layers)
+        layers = self.num_layers or given
         if self.num_layers and num_layers and self.num_layers != num_layers:
             raise ValueError(f"num_layers is {num_layers}, the parameters say {self.num_layers}, "
                              "allowed: the same, or None in the parameters")

@@ -68,6 +68,16 @@ def _repeat(count, function):
     threading.Event().wait()
 
 
+def _ask(count, request):
+    """Reads the beginning of the answer."""
+    def run(number):
+        with connect(PORT) as connection:
+            connection.sendall(request)
+            connection.recv(1 << 16)
+
+    _repeat(count, run)
+
+
 def _posts(count, path, body):
     """The body, or what is made of a number, again and again."""
     data = body if callable(body) else lambda number: body
@@ -220,25 +230,11 @@ def chunks():
 def heads():
     """Of thousands of fields."""
     fields = "".join(f"{i}:\r\n" for i in range(4_000))[:30_000].rpartition("\r\n")[0]
-    request = f"GET /health HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n\r\n".encode()
-
-    def run(number):
-        with connect(PORT) as connection:
-            connection.sendall(request)
-            connection.recv(1 << 16)
-
-    _repeat(8, run)
+    _ask(8, f"GET /health HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n\r\n".encode())
 
 
 def pipelines():
-    request = b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n" * 10_000
-
-    def run(number):
-        with connect(PORT) as connection:
-            connection.sendall(request)
-            connection.recv(1 << 16)
-
-    _repeat(2, run)
+    _ask(2, b"GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n" * 10_000)
 
 
 def unread():
