@@ -3,12 +3,14 @@
 #include "IndexCopy.h"
 #include "SystemCalls.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <lmdb.h>
 #include <optional>
+#include <span>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -28,6 +30,9 @@ struct Head {
   int32_t error = 0; // LMDB's or errno's, of Failed
 };
 constexpr uint32_t MostValueBytes = 1 << 20;
+/// What a call moves: entries are small, and there may be millions. A pipe
+/// holds as much.
+constexpr size_t BytesAtOnce = 1 << 16;
 /// Seconds after which a child is taken to be lost in the file.
 constexpr unsigned Patience = 120;
 
@@ -35,18 +40,32 @@ constexpr unsigned Patience = 120;
 // The child
 //===----------------------------------------------------------------------===//
 
-bool writeAll(int to, const void *data, size_t bytes) {
-  return moveAll(bytes, [&](size_t done) {
-    return ::write(to, static_cast<const std::byte *>(data) + done,
-                   bytes - done);
-  });
-}
+class Sender {
+public:
+  explicit Sender(int to) : to(to) {}
+
+  bool send(const void *data, size_t bytes) {
+    waiting.append(static_cast<const char *>(data), bytes);
+    return waiting.size() < BytesAtOnce || flush();
+  }
+  bool flush() {
+    bool sent = moveAll(waiting.size(), [&](size_t done) {
+      return ::write(to, waiting.data() + done, waiting.size() - done);
+    });
+    waiting.clear();
+    return sent;
+  }
+
+private:
+  int to;
+  std::string waiting;
+};
 
 /// Sends the entries of one database. `left`: as many more as the file can
 /// hold; a file whose pages lead back to each other has more. Returns an error
 /// of LMDB's; 0: all is sent.
 int sendDatabase(MDB_txn *transaction, const char *name, uint8_t database,
-                 size_t &left, int to) {
+                 size_t &left, Sender &sender) {
   MDB_dbi opened;
   int result = mdb_dbi_open(transaction, name, 0, &opened);
   if (result == MDB_NOTFOUND)
@@ -61,16 +80,16 @@ int sendDatabase(MDB_txn *transaction, const char *name, uint8_t database,
     Head head = {Entry, database, static_cast<uint16_t>(key.mv_size),
                  static_cast<uint32_t>(value.mv_size)};
     if (left-- == 0 || key.mv_size > UINT16_MAX ||
-        value.mv_size > MostValueBytes || !writeAll(to, &head, sizeof head) ||
-        !writeAll(to, key.mv_data, key.mv_size) ||
-        !writeAll(to, value.mv_data, value.mv_size))
+        value.mv_size > MostValueBytes || !sender.send(&head, sizeof head) ||
+        !sender.send(key.mv_data, key.mv_size) ||
+        !sender.send(value.mv_data, value.mv_size))
       return MDB_CORRUPTED;
   }
   return result == MDB_NOTFOUND ? 0 : result;
 }
 
 int sendIndex(const std::string &path,
-              const std::vector<const char *> &databases, int to) {
+              const std::vector<const char *> &databases, Sender &sender) {
   struct stat status;
   MDB_env *environment = nullptr;
   if (stat(path.c_str(), &status) != 0)
@@ -89,7 +108,7 @@ int sendIndex(const std::string &path,
   size_t left = static_cast<size_t>(status.st_size) / 16;
   for (size_t i = 0; !result && i < databases.size(); ++i)
     result = sendDatabase(transaction, databases[i], static_cast<uint8_t>(i),
-                          left, to);
+                          left, sender);
   return result;
 }
 
@@ -104,20 +123,41 @@ int sendIndex(const std::string &path,
   if (int quiet = ::open("/dev/null", O_WRONLY | O_CLOEXEC); quiet >= 0)
     dup2(quiet, STDERR_FILENO);
   alarm(Patience);
-  int result = sendIndex(path, databases, to);
+  Sender sender(to);
+  int result = sendIndex(path, databases, sender);
   Head end = {.mark = result ? Failed : Whole, .error = result};
-  _exit(writeAll(to, &end, sizeof end) ? 0 : 1);
+  _exit(sender.send(&end, sizeof end) && sender.flush() ? 0 : 1);
 }
 
 //===----------------------------------------------------------------------===//
 // The parent
 //===----------------------------------------------------------------------===//
 
-bool readAll(int from, void *data, size_t bytes) {
-  return moveAll(bytes, [&](size_t done) {
-    return ::read(from, static_cast<std::byte *>(data) + done, bytes - done);
-  });
-}
+class Receiver {
+public:
+  explicit Receiver(int from) : from(from) {}
+
+  /// False: so much does not come.
+  bool receive(void *data, size_t bytes) {
+    return moveAll(bytes, [&](size_t done) -> ssize_t {
+      if (unread.empty()) {
+        ssize_t got = ::read(from, buffer.data(), buffer.size());
+        if (got <= 0)
+          return got;
+        unread = std::span(buffer).first(static_cast<size_t>(got));
+      }
+      size_t taken = std::min(bytes - done, unread.size());
+      std::memcpy(static_cast<char *>(data) + done, unread.data(), taken);
+      unread = unread.subspan(taken);
+      return static_cast<ssize_t>(taken);
+    });
+  }
+
+private:
+  int from;
+  std::vector<char> buffer = std::vector<char>(BytesAtOnce);
+  std::span<const char> unread;
+};
 
 /// What the child sends; nullopt: it has not come to the end, because of
 /// `error`.
@@ -126,7 +166,8 @@ std::optional<std::vector<IndexEntry>> receive(int from, size_t databases,
   error = MDB_CORRUPTED;
   std::vector<IndexEntry> entries;
   Head head;
-  while (readAll(from, &head, sizeof head)) {
+  Receiver receiver(from);
+  while (receiver.receive(&head, sizeof head)) {
     if (head.mark == Whole)
       return entries;
     if (head.mark == Failed)
@@ -138,8 +179,8 @@ std::optional<std::vector<IndexEntry>> receive(int from, size_t databases,
     entry.database = head.database;
     entry.key.resize(head.keyBytes);
     entry.value.resize(head.valueBytes);
-    if (!readAll(from, entry.key.data(), entry.key.size()) ||
-        !readAll(from, entry.value.data(), entry.value.size()))
+    if (!receiver.receive(entry.key.data(), entry.key.size()) ||
+        !receiver.receive(entry.value.data(), entry.value.size()))
       break;
   }
   return std::nullopt;
