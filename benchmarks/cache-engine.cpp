@@ -13,8 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../runtime/engine/CacheEngineImpl.h"
-#include "../runtime/engine/LookupTable.h"
+#include "runtime/engine/CacheEngineImpl.h"
+#include "runtime/engine/LookupTable.h"
 
 #include "kv/Runtime/Events/EventPublisher.h"
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"

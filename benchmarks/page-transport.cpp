@@ -20,10 +20,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../runtime/tiers/TieredConnector.h"
-#include "../runtime/transport/DecodePeer.h"
-#include "../runtime/transport/NixlTransport.h"
-#include "../runtime/transport/PrefillPeer.h"
+#include "runtime/tiers/TieredConnector.h"
+#include "runtime/transport/DecodePeer.h"
+#include "runtime/transport/NixlTransport.h"
+#include "runtime/transport/PrefillPeer.h"
 
 #include "kv/Runtime/Manager/PoolLayout.h"
 

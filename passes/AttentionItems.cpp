@@ -2,7 +2,7 @@
 
 #include "AttentionItems.h"
 
-#include "../kernels/plan/Plan.h"
+#include "kernels/plan/Plan.h"
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

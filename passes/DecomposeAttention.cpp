@@ -12,10 +12,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../kernels/plan/Plan.h"
 #include "CacheAccess.h"
 #include "Decompositions.h"
 #include "Trees.h"
+#include "kernels/plan/Plan.h"
 
 #include "kv/ABI/Trees.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

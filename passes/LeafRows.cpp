@@ -2,8 +2,8 @@
 
 #include "LeafRows.h"
 
-#include "../kernels/plan/Plan.h"
 #include "KernelLoops.h"
+#include "kernels/plan/Plan.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;

@@ -2,7 +2,7 @@
 
 #include "LeafWeights.h"
 
-#include "../kernels/plan/Fold.h"
+#include "kernels/plan/Fold.h"
 #include "kv/ABI/Trees.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

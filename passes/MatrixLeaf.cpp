@@ -8,8 +8,8 @@
 
 #include "MatrixLeaf.h"
 
-#include "../kernels/plan/Plan.h"
 #include "LeafWeights.h"
+#include "kernels/plan/Plan.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;

@@ -2,8 +2,8 @@
 
 #include "PackedLeaf.h"
 
-#include "../kernels/plan/Plan.h"
 #include "KernelLoops.h"
+#include "kernels/plan/Plan.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

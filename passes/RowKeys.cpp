@@ -2,7 +2,7 @@
 
 #include "RowKeys.h"
 
-#include "../kernels/plan/Plan.h"
+#include "kernels/plan/Plan.h"
 #include "kv/ABI/Trees.h"
 
 using namespace mlir;

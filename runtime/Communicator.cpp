@@ -2,7 +2,7 @@
 
 #include "kv/Runtime/Communicator.h"
 #include "LoadSymbol.h"
-#include "mpi/LoadMpi.h"
+#include "runtime/mpi/LoadMpi.h"
 
 #include <algorithm>
 #include <charconv>

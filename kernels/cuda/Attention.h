@@ -3,9 +3,9 @@
 #ifndef KV_KERNELS_CUDA_ATTENTION_H
 #define KV_KERNELS_CUDA_ATTENTION_H
 
-#include "../plan/Fold.h"
-#include "../plan/Plan.h"
 #include "Block.h"
+#include "kernels/plan/Fold.h"
+#include "kernels/plan/Plan.h"
 #include "kv/ABI/DeviceKernels.h"
 
 #include <type_traits>

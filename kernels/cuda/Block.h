@@ -88,7 +88,7 @@
 
 #include "Numbers.h"
 #include "TensorMap.h"
-#include "ptx/Tiles.h"
+#include "kernels/cuda/ptx/Tiles.h"
 
 #include <concepts>
 #include <type_traits>

@@ -4,14 +4,14 @@
 #define KV_KERNELS_CUDA_GPUBLOCK_H
 
 #include "Block.h"
-#include "ptx/Cluster.h"
-#include "ptx/Launch.h"
-#include "ptx/Matrix.h"
-#include "ptx/Memory.h"
-#include "ptx/Tensor.h"
-#include "ptx/Warpgroup.h"
+#include "kernels/cuda/ptx/Cluster.h"
+#include "kernels/cuda/ptx/Launch.h"
+#include "kernels/cuda/ptx/Matrix.h"
+#include "kernels/cuda/ptx/Memory.h"
+#include "kernels/cuda/ptx/Tensor.h"
+#include "kernels/cuda/ptx/Warpgroup.h"
 #ifdef KV_WATCHDOG
-#include "ptx/Watchdog.h"
+#include "kernels/cuda/ptx/Watchdog.h"
 #endif
 
 namespace kv::cuda {

@@ -5,7 +5,7 @@
 
 #include "GpuBlock.h"
 #include "TensorBlock.h"
-#include "ptx/TensorMemory.h"
+#include "kernels/cuda/ptx/TensorMemory.h"
 
 namespace kv::cuda {
 

@@ -8,7 +8,7 @@
 #ifndef KV_KERNELS_CUDA_NUMBERS_H
 #define KV_KERNELS_CUDA_NUMBERS_H
 
-#include "../plan/HostDevice.h"
+#include "kernels/plan/HostDevice.h"
 #include "kv/ABI/TensorView.h"
 
 #include <type_traits>

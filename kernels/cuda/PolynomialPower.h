@@ -9,8 +9,8 @@
 #ifndef KV_KERNELS_CUDA_POLYNOMIALPOWER_H
 #define KV_KERNELS_CUDA_POLYNOMIALPOWER_H
 
-#include "../plan/Fold.h"
 #include "Numbers.h"
+#include "kernels/plan/Fold.h"
 
 namespace kv::cuda {
 

@@ -16,8 +16,8 @@
 #ifndef KV_KERNELS_CUDA_SAMPLEBODY_H
 #define KV_KERNELS_CUDA_SAMPLEBODY_H
 
-#include "../sampling/Sampling.h"
 #include "MoverBodies.h"
+#include "kernels/sampling/Sampling.h"
 
 namespace kv::cuda {
 

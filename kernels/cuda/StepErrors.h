@@ -15,8 +15,8 @@
 #ifndef KV_KERNELS_CUDA_STEPERRORS_H
 #define KV_KERNELS_CUDA_STEPERRORS_H
 
-#include "../plan/HostDevice.h"
 #include "Body.h"
+#include "kernels/plan/HostDevice.h"
 
 namespace kv::cuda {
 

@@ -47,7 +47,7 @@
 #define KV_KERNELS_CUDA_TENSORBLOCK_H
 
 #include "Block.h"
-#include "ptx/TensorLayout.h"
+#include "kernels/cuda/ptx/TensorLayout.h"
 
 namespace kv::cuda {
 

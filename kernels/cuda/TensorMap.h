@@ -9,8 +9,8 @@
 #ifndef KV_KERNELS_CUDA_TENSORMAP_H
 #define KV_KERNELS_CUDA_TENSORMAP_H
 
-#include "../plan/HostDevice.h"
-#include "ptx/Tiles.h"
+#include "kernels/cuda/ptx/Tiles.h"
+#include "kernels/plan/HostDevice.h"
 
 #include <cstdint>
 #include <cstring>

@@ -10,7 +10,7 @@
 #ifndef KV_KERNELS_CUDA_WATCHDOG_H
 #define KV_KERNELS_CUDA_WATCHDOG_H
 
-#include "../plan/HostDevice.h"
+#include "kernels/plan/HostDevice.h"
 
 #include <cstdint>
 

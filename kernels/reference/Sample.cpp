@@ -1,7 +1,7 @@
 //===- Sample.cpp - Tokens from logits on a CPU ---------------------------===//
 
 #include "kv/Kernels/Sample.h"
-#include "../sampling/Sampling.h"
+#include "kernels/sampling/Sampling.h"
 
 #include <algorithm>
 #include <tuple>

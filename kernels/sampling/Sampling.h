@@ -22,7 +22,7 @@
 #ifndef KV_KERNELS_SAMPLING_SAMPLING_H
 #define KV_KERNELS_SAMPLING_SAMPLING_H
 
-#include "../plan/Fold.h"
+#include "kernels/plan/Fold.h"
 
 namespace kv::sampling {
 

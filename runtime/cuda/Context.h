@@ -3,11 +3,11 @@
 #ifndef KV_RUNTIME_CUDA_CONTEXT_H
 #define KV_RUNTIME_CUDA_CONTEXT_H
 
-#include "../Functions.h"
 #include "Matmul.h"
 #include "Module.h"
 #include "Ranks.h"
 #include "StepGraphs.h"
+#include "runtime/Functions.h"
 
 namespace kv::cuda {
 

@@ -3,8 +3,8 @@
 #ifndef KV_RUNTIME_CUDA_MODULE_H
 #define KV_RUNTIME_CUDA_MODULE_H
 
-#include "../../kernels/cuda/KernelTable.h"
 #include "Backend.h"
+#include "kernels/cuda/KernelTable.h"
 
 namespace kv::cuda {
 

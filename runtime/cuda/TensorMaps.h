@@ -3,8 +3,8 @@
 #ifndef KV_RUNTIME_CUDA_TENSORMAPS_H
 #define KV_RUNTIME_CUDA_TENSORMAPS_H
 
-#include "../../kernels/cuda/TensorMap.h"
 #include "Driver.h"
+#include "kernels/cuda/TensorMap.h"
 
 namespace kv::cuda {
 

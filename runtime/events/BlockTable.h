@@ -11,8 +11,8 @@
 #ifndef KV_RUNTIME_EVENTS_BLOCKTABLE_H
 #define KV_RUNTIME_EVENTS_BLOCKTABLE_H
 
-#include "../hash/BlockHash.h"
 #include "EventQueue.h"
+#include "runtime/hash/BlockHash.h"
 
 #include "kv/Runtime/Engine/Groups.h"
 

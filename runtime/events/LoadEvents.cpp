@@ -2,8 +2,8 @@
 
 #include "LoadEvents.h"
 
-#include "../LoadSymbol.h"
-#include "../Port.h"
+#include "runtime/LoadSymbol.h"
+#include "runtime/Port.h"
 
 using namespace kv;
 

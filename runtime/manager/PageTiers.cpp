@@ -2,7 +2,7 @@
 
 #include "PageTiers.h"
 
-#include "../engine/ScopeTable.h"
+#include "runtime/engine/ScopeTable.h"
 
 using namespace kv;
 

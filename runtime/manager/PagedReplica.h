@@ -5,8 +5,8 @@
 
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
-#include "../engine/CacheEngineImpl.h"
-#include "../engine/LookupTable.h"
+#include "runtime/engine/CacheEngineImpl.h"
+#include "runtime/engine/LookupTable.h"
 
 namespace kv {
 

@@ -2,8 +2,8 @@
 
 #include "LoadMetrics.h"
 
-#include "../LoadSymbol.h"
-#include "../Port.h"
+#include "runtime/LoadSymbol.h"
+#include "runtime/Port.h"
 
 #include <algorithm>
 

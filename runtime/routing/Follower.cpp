@@ -2,8 +2,8 @@
 
 #include "Follower.h"
 
-#include "../events/Endpoint.h"
-#include "../events/EventEncoder.h"
+#include "runtime/events/Endpoint.h"
+#include "runtime/events/EventEncoder.h"
 
 using namespace kv;
 

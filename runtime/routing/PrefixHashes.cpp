@@ -2,7 +2,7 @@
 
 #include "PrefixHashes.h"
 
-#include "../engine/ScopeTable.h"
+#include "runtime/engine/ScopeTable.h"
 
 using namespace kv;
 

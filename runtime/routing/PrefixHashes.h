@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_ROUTING_PREFIXHASHES_H
 #define KV_RUNTIME_ROUTING_PREFIXHASHES_H
 
-#include "../hash/BlockHash.h"
+#include "runtime/hash/BlockHash.h"
 
 #include "kv/Runtime/Engine/Scope.h"
 

@@ -2,7 +2,7 @@
 
 #include "LoadTiers.h"
 
-#include "../LoadSymbol.h"
+#include "runtime/LoadSymbol.h"
 
 using namespace kv;
 

@@ -2,7 +2,7 @@
 
 #include "RespStore.h"
 
-#include "../hash/BlockHash.h"
+#include "runtime/hash/BlockHash.h"
 
 #include <algorithm>
 

@@ -11,9 +11,9 @@
 #ifndef KV_RUNTIME_TIERS_TIEREDCONNECTOR_H
 #define KV_RUNTIME_TIERS_TIEREDCONNECTOR_H
 
-#include "../hash/BlockHash.h"
 #include "DiskStore.h"
 #include "RespStore.h"
+#include "runtime/hash/BlockHash.h"
 
 namespace kv {
 

@@ -2,7 +2,7 @@
 
 #include "PrefillPeer.h"
 
-#include "../events/BlockSignals.h"
+#include "runtime/events/BlockSignals.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #include "Channel.h"
 #include "Messages.h"
 
-#include "../events/Endpoint.h"
+#include "runtime/events/Endpoint.h"
 
 #include <optional>
 #include <sys/eventfd.h>

@@ -1,6 +1,6 @@
 //===- BackendTest.cpp - Memory and queue of a CUDA device ----------------===//
 
-#include "../../runtime/cuda/Backend.h"
+#include "runtime/cuda/Backend.h"
 #include "CudaFixture.h"
 
 using namespace kv;

@@ -3,11 +3,11 @@
 #ifndef KV_TEST_CUDA_CUDAFIXTURE_H
 #define KV_TEST_CUDA_CUDAFIXTURE_H
 
-#include "../../kernels/cuda/KernelTable.h"
-#include "../../kernels/cuda/Numbers.h"
-#include "fake/FakeDriver.h"
+#include "kernels/cuda/KernelTable.h"
+#include "kernels/cuda/Numbers.h"
 #include "kv/Runtime/Buffer.h"
 #include "kv/Runtime/ExecutionContext.h"
+#include "test/cuda/fake/FakeDriver.h"
 
 #include <cmath>
 #include <cstring>

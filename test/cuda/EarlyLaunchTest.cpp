@@ -1,8 +1,8 @@
 //===- EarlyLaunchTest.cpp - Kernels that begin before others end ---------===//
 
-#include "../../runtime/cuda/Module.h"
 #include "CudaFixture.h"
 #include "kv/Kernels/Sample.h"
+#include "runtime/cuda/Module.h"
 
 using namespace kv;
 using namespace kv::test;

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../runtime/cuda/Module.h"
 #include "CudaFixture.h"
+#include "runtime/cuda/Module.h"
 
 using namespace kv;
 using namespace kv::test;

@@ -1,6 +1,6 @@
 //===- ModuleTest.cpp - Which code runs on which GPU ----------------------===//
 
-#include "../../runtime/cuda/Module.h"
+#include "runtime/cuda/Module.h"
 #include "CudaFixture.h"
 
 using namespace kv;

@@ -8,11 +8,11 @@
 #ifndef KV_TEST_CUDA_SESSIONFIXTURE_H
 #define KV_TEST_CUDA_SESSIONFIXTURE_H
 
-#include "../unit/SafetensorsWriter.h"
-#include "../unit/TemporaryFile.h"
 #include "CudaFixture.h"
 #include "kv/Runtime/Manager/LoadKVCacheManager.h"
 #include "kv/Runtime/Serving/ArtifactRunner.h"
+#include "test/unit/SafetensorsWriter.h"
+#include "test/unit/TemporaryFile.h"
 
 #include <algorithm>
 

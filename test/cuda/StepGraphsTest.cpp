@@ -1,6 +1,6 @@
 //===- StepGraphsTest.cpp - Steps that are queued as graphs ---------------===//
 
-#include "../../runtime/cuda/StepGraphs.h"
+#include "runtime/cuda/StepGraphs.h"
 #include "SessionFixture.h"
 
 using namespace kv;

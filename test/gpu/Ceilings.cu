@@ -1,5 +1,5 @@
-#include "test/gpu/Ceilings.h"
-#include "test/gpu/Noise.h"
+#include "Ceilings.h"
+#include "Noise.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../kernels/cuda/Movers.h"
-#include "../kernels/InstructionBodies.h"
 #include "GpuBackend.h"
 #include "Step.h"
+#include "kernels/cuda/Movers.h"
+#include "test/kernels/InstructionBodies.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 //===- Gpu.cpp - A GPU and the images in a folder -------------------------===//
 
 #include "Gpu.h"
-#include "../../kernels/cuda/KernelTable.h"
 #include "VerifyKernels.h"
+#include "kernels/cuda/KernelTable.h"
 
 #include <algorithm>
 #include <cstdio>

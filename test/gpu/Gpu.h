@@ -9,9 +9,9 @@
 #ifndef KV_TEST_GPU_GPU_H
 #define KV_TEST_GPU_GPU_H
 
-#include "../../runtime/cuda/TensorMaps.h"
 #include "LaunchLog.h"
 #include "Watchdog.h"
+#include "runtime/cuda/TensorMaps.h"
 
 #include <functional>
 #include <map>

@@ -1,8 +1,8 @@
 //===- GpuBackend.cpp - Kernels on a GPU ----------------------------------===//
 
 #include "GpuBackend.h"
-#include "../../kernels/cuda/KernelTable.h"
 #include "VerifyKernels.h"
+#include "kernels/cuda/KernelTable.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,8 +3,8 @@
 #ifndef KV_TEST_GPU_GPUBACKEND_H
 #define KV_TEST_GPU_GPUBACKEND_H
 
-#include "../kernels/Backend.h"
 #include "Gpu.h"
+#include "test/kernels/Backend.h"
 
 namespace kv::cuda::test {
 

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Probes.h"
-#include "../kernels/Backend.h"
-#include "../kernels/EightBits.h"
 #include "Step.h"
 #include "Suite.h"
+#include "test/kernels/Backend.h"
+#include "test/kernels/EightBits.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,5 +1,5 @@
+#include "Probes.h"
 #include "kernels/cuda/ptx/Matrix.h"
-#include "test/gpu/Probes.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

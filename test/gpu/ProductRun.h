@@ -3,8 +3,8 @@
 #ifndef KV_TEST_GPU_PRODUCTRUN_H
 #define KV_TEST_GPU_PRODUCTRUN_H
 
-#include "../../runtime/cuda/Matmul.h"
 #include "Step.h"
+#include "runtime/cuda/Matmul.h"
 
 namespace kv::cuda::test {
 

@@ -3,8 +3,8 @@
 #ifndef KV_TEST_GPU_SHAPES_H
 #define KV_TEST_GPU_SHAPES_H
 
-#include "../kernels/Backend.h"
 #include "Step.h"
+#include "test/kernels/Backend.h"
 
 #include <algorithm>
 

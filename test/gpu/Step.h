@@ -8,9 +8,9 @@
 #ifndef KV_TEST_GPU_STEP_H
 #define KV_TEST_GPU_STEP_H
 
-#include "../../kernels/cuda/KernelTable.h"
 #include "Gpu.h"
 #include "Noise.h"
+#include "kernels/cuda/KernelTable.h"
 
 namespace kv::cuda::test {
 

@@ -8,8 +8,8 @@
 #ifndef KV_TEST_GPU_TENSORPROBE_H
 #define KV_TEST_GPU_TENSORPROBE_H
 
-#include "../kernels/TensorInstructionBodies.h"
 #include "Probes.h"
+#include "test/kernels/TensorInstructionBodies.h"
 
 namespace kv::cuda::test {
 

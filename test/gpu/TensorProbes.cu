@@ -1,5 +1,5 @@
+#include "TensorProbe.h"
 #include "kernels/cuda/GpuTensorBlock.h"
-#include "test/gpu/TensorProbe.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

@@ -1,10 +1,10 @@
 //===- VerifyTwins.cpp - Kernels of tests on a CPU ------------------------===//
 
 #include "VerifyTwins.h"
-#include "../../kernels/cuda/emulator/CpuTensorBlock.h"
-#include "../kernels/InstructionTwins.h"
 #include "TensorProbe.h"
 #include "VerifyKernels.h"
+#include "kernels/cuda/emulator/CpuTensorBlock.h"
+#include "test/kernels/InstructionTwins.h"
 
 #include <cstring>
 

@@ -9,8 +9,8 @@
 #ifndef KV_TEST_GPU_WATCHDOG_H
 #define KV_TEST_GPU_WATCHDOG_H
 
-#include "../../kernels/cuda/Watchdog.h"
-#include "../../runtime/cuda/Driver.h"
+#include "kernels/cuda/Watchdog.h"
+#include "runtime/cuda/Driver.h"
 
 #include <string>
 #include <vector>

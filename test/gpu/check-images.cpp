@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../kernels/cuda/device/ImageParameters.h"
 #include "VerifyKernels.h"
+#include "kernels/cuda/device/ImageParameters.h"
 
 using namespace kv::cuda;
 

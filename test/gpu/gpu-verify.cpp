@@ -8,10 +8,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../kernels/cuda/KernelTable.h"
 #include "GpuBackend.h"
 #include "Suite.h"
 #include "VerifyKernels.h"
+#include "kernels/cuda/KernelTable.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -8,10 +8,10 @@
 #ifndef KV_TEST_KERNELS_ATTENTIONCASE_H
 #define KV_TEST_KERNELS_ATTENTIONCASE_H
 
-#include "../../kernels/cuda/KernelTable.h"
 #include "AttentionTruth.h"
 #include "Backend.h"
 #include "Reservation.h"
+#include "kernels/cuda/KernelTable.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,7 +1,7 @@
 //===- AttentionTest.cpp - What the matrix of cases does not say ----------===//
 
-#include "../Environment.h"
 #include "AttentionCase.h"
+#include "test/Environment.h"
 
 #include <cstdlib>
 

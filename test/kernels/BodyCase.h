@@ -8,12 +8,12 @@
 #ifndef KV_TEST_KERNELS_BODYCASE_H
 #define KV_TEST_KERNELS_BODYCASE_H
 
-#include "../../kernels/cuda/AttentionBody.h"
-#include "../../kernels/cuda/MergeBody.h"
-#include "../../kernels/cuda/emulator/CpuBlock.h"
-#include "../../kernels/cuda/emulator/LaunchRoles.h"
 #include "AttentionCase.h"
 #include "EmulatorBackend.h"
+#include "kernels/cuda/AttentionBody.h"
+#include "kernels/cuda/MergeBody.h"
+#include "kernels/cuda/emulator/CpuBlock.h"
+#include "kernels/cuda/emulator/LaunchRoles.h"
 
 namespace kv::cuda::test {
 

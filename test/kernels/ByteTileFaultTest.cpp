@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../kernels/cuda/ByteTileRows.h"
 #include "TileFaultRun.h"
+#include "kernels/cuda/ByteTileRows.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../kernels/cuda/States.h"
 #include "KernelRun.h"
+#include "kernels/cuda/States.h"
 
 #include <cmath>
 #include <cstring>

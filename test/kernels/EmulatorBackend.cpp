@@ -1,8 +1,8 @@
 //===- EmulatorBackend.cpp - Kernels on a CPU -----------------------------===//
 
 #include "EmulatorBackend.h"
-#include "../../kernels/cuda/emulator/Twins.h"
 #include "InstructionTwins.h"
+#include "kernels/cuda/emulator/Twins.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

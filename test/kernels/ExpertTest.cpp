@@ -1,8 +1,8 @@
 //===- ExpertTest.cpp - Mixtures of experts against plain loops -----------===//
 
-#include "../../kernels/cuda/Movers.h"
 #include "KernelRun.h"
 #include "QuantCase.h"
+#include "kernels/cuda/Movers.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,10 +8,10 @@
 #ifndef KV_TEST_KERNELS_INSTRUCTIONBODIES_H
 #define KV_TEST_KERNELS_INSTRUCTIONBODIES_H
 
-#include "../../kernels/cuda/Block.h"
-#include "../../kernels/cuda/Body.h"
-#include "../../kernels/cuda/Widen.h"
-#include "../../kernels/plan/Fold.h"
+#include "kernels/cuda/Block.h"
+#include "kernels/cuda/Body.h"
+#include "kernels/cuda/Widen.h"
+#include "kernels/plan/Fold.h"
 
 namespace kv::cuda::test {
 

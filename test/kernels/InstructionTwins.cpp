@@ -1,10 +1,10 @@
 //===- InstructionTwins.cpp - One instruction on a CPU --------------------===//
 
 #include "InstructionTwins.h"
-#include "../../kernels/cuda/emulator/CpuTensorBlock.h"
 #include "ClusterInstructionBodies.h"
 #include "InstructionBodies.h"
 #include "TensorInstructionBodies.h"
+#include "kernels/cuda/emulator/CpuTensorBlock.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

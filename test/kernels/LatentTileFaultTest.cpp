@@ -1,7 +1,7 @@
 //===- LatentTileFaultTest.cpp - Mistakes where latent rows are shared ----===//
 
-#include "../../kernels/cuda/LatentTileRows.h"
 #include "TileFaultRun.h"
+#include "kernels/cuda/LatentTileRows.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Environment.h"
 #include "AttentionCase.h"
+#include "test/Environment.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -3,9 +3,9 @@
 #ifndef KV_TEST_KERNELS_MOVERCASE_H
 #define KV_TEST_KERNELS_MOVERCASE_H
 
-#include "../../kernels/cuda/Movers.h"
-#include "../../kernels/cuda/Widen.h"
 #include "KernelRun.h"
+#include "kernels/cuda/Movers.h"
+#include "kernels/cuda/Widen.h"
 
 #include <cmath>
 #include <cstring>

@@ -4,17 +4,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../kernels/cuda/ExpertBody.h"
-#include "../../kernels/cuda/GateBody.h"
-#include "../../kernels/cuda/MergeSidesBody.h"
-#include "../../kernels/cuda/MoverBodies.h"
-#include "../../kernels/cuda/PlanBody.h"
-#include "../../kernels/cuda/QuantBody.h"
-#include "../../kernels/cuda/RopeStoreBody.h"
-#include "../../kernels/cuda/SampleBody.h"
 #include "MoverReport.h"
 #include "Reservation.h"
 #include "SampleCase.h"
+#include "kernels/cuda/ExpertBody.h"
+#include "kernels/cuda/GateBody.h"
+#include "kernels/cuda/MergeSidesBody.h"
+#include "kernels/cuda/MoverBodies.h"
+#include "kernels/cuda/PlanBody.h"
+#include "kernels/cuda/QuantBody.h"
+#include "kernels/cuda/RopeStoreBody.h"
+#include "kernels/cuda/SampleBody.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

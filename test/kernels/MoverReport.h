@@ -3,9 +3,9 @@
 #ifndef KV_TEST_KERNELS_MOVERREPORT_H
 #define KV_TEST_KERNELS_MOVERREPORT_H
 
-#include "../../kernels/cuda/Movers.h"
-#include "../../kernels/cuda/emulator/CpuBlock.h"
 #include "EmulatorBackend.h"
+#include "kernels/cuda/Movers.h"
+#include "kernels/cuda/emulator/CpuBlock.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 //===- MoverTest.cpp - The movers against plain loops ---------------------===//
 
-#include "../../kernels/cuda/StepErrors.h"
 #include "MoverCase.h"
 #include "PlanCase.h"
+#include "kernels/cuda/StepErrors.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

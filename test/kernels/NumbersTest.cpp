@@ -1,11 +1,11 @@
 //===- NumbersTest.cpp - Conversions and layouts, exhaustively ------------===//
 
-#include "../../kernels/cuda/Numbers.h"
-#include "../../kernels/cuda/PolynomialPower.h"
-#include "../../kernels/cuda/Widen.h"
-#include "../../kernels/cuda/ptx/Layout.h"
-#include "../../kernels/plan/Divisor.h"
-#include "../../kernels/reference/Elements.h"
+#include "kernels/cuda/Numbers.h"
+#include "kernels/cuda/PolynomialPower.h"
+#include "kernels/cuda/Widen.h"
+#include "kernels/cuda/ptx/Layout.h"
+#include "kernels/plan/Divisor.h"
+#include "kernels/reference/Elements.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../kernels/plan/Fold.h"
-#include "../Environment.h"
 #include "PlanCase.h"
+#include "kernels/plan/Fold.h"
+#include "test/Environment.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

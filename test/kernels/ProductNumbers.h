@@ -3,8 +3,8 @@
 #ifndef KV_TEST_KERNELS_PRODUCTNUMBERS_H
 #define KV_TEST_KERNELS_PRODUCTNUMBERS_H
 
-#include "../../kernels/cuda/Numbers.h"
 #include "TileInstructionBodies.h"
+#include "kernels/cuda/Numbers.h"
 
 #include <gtest/gtest.h>
 

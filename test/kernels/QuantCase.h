@@ -3,8 +3,8 @@
 #ifndef KV_TEST_KERNELS_QUANTCASE_H
 #define KV_TEST_KERNELS_QUANTCASE_H
 
-#include "../../kernels/cuda/Movers.h"
 #include "KernelRun.h"
+#include "kernels/cuda/Movers.h"
 #include "kv/ABI/DeviceKernels.h"
 
 #include <cmath>

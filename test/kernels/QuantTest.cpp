@@ -1,7 +1,7 @@
 //===- QuantTest.cpp - Quantised weights against plain loops --------------===//
 
-#include "../../kernels/cuda/StepErrors.h"
 #include "QuantCase.h"
+#include "kernels/cuda/StepErrors.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

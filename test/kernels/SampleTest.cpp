@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../kernels/cuda/Movers.h"
-#include "../../kernels/sampling/Sampling.h"
 #include "KernelRun.h"
 #include "SampleCase.h"
+#include "kernels/cuda/Movers.h"
+#include "kernels/sampling/Sampling.h"
 
 #include <cmath>
 

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../kernels/cuda/CacheRowsBody.h"
-#include "../../kernels/cuda/StateBody.h"
 #include "MoverReport.h"
 #include "StateCase.h"
+#include "kernels/cuda/CacheRowsBody.h"
+#include "kernels/cuda/StateBody.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

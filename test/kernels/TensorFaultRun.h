@@ -3,9 +3,9 @@
 #ifndef KV_TEST_KERNELS_TENSORFAULTRUN_H
 #define KV_TEST_KERNELS_TENSORFAULTRUN_H
 
-#include "../../kernels/cuda/TensorKernel.h"
-#include "../../kernels/cuda/emulator/CpuTensorBlock.h"
 #include "TileFaultRun.h"
+#include "kernels/cuda/TensorKernel.h"
+#include "kernels/cuda/emulator/CpuTensorBlock.h"
 
 namespace kv::cuda::test {
 

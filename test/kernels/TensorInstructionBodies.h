@@ -8,8 +8,8 @@
 #ifndef KV_TEST_KERNELS_TENSORINSTRUCTIONBODIES_H
 #define KV_TEST_KERNELS_TENSORINSTRUCTIONBODIES_H
 
-#include "../../kernels/cuda/TensorBlock.h"
 #include "TileInstructionBodies.h"
+#include "kernels/cuda/TensorBlock.h"
 
 namespace kv::cuda::test {
 

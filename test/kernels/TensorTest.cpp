@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../kernels/cuda/emulator/CpuTensorBlock.h"
 #include "ProductCase.h"
+#include "kernels/cuda/emulator/CpuTensorBlock.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

@@ -3,10 +3,10 @@
 #ifndef KV_TEST_KERNELS_TILEFAULTRUN_H
 #define KV_TEST_KERNELS_TILEFAULTRUN_H
 
-#include "../../kernels/cuda/emulator/CpuBlock.h"
-#include "../../kernels/cuda/emulator/LaunchRoles.h"
 #include "AttentionCase.h"
 #include "EmulatorBackend.h"
+#include "kernels/cuda/emulator/CpuBlock.h"
+#include "kernels/cuda/emulator/LaunchRoles.h"
 
 namespace kv::cuda::test {
 

@@ -3,7 +3,7 @@
 #ifndef KV_TEST_UNIT_ENGINEFIXTURE_H
 #define KV_TEST_UNIT_ENGINEFIXTURE_H
 
-#include "../../runtime/engine/CacheEngineImpl.h"
+#include "runtime/engine/CacheEngineImpl.h"
 
 #include "Values.h"
 

@@ -13,9 +13,9 @@
 
 #include "EngineModel.h"
 
-#include "../../runtime/engine/CacheEngineImpl.h"
-#include "../../runtime/engine/LookupTable.h"
 #include "kv/Runtime/Engine/CommandInterpreter.h"
+#include "runtime/engine/CacheEngineImpl.h"
+#include "runtime/engine/LookupTable.h"
 
 #include <bitset>
 #include <memory>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Environment.h"
 #include "EngineHarness.h"
+#include "test/Environment.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck.h>

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Environment.h"
 #include "EngineFixture.h"
+#include "test/Environment.h"
 
 #include "kv/Runtime/Engine/CommandInterpreter.h"
 

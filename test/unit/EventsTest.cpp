@@ -1,8 +1,8 @@
 //===- EventsTest.cpp - What is published of the prefix index -------------===//
 
-#include "../../runtime/events/EventEncoder.h"
 #include "EngineFixture.h"
 #include "EngineHarness.h"
+#include "runtime/events/EventEncoder.h"
 
 #include <gtest/gtest.h>
 

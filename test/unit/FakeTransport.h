@@ -8,7 +8,7 @@
 #ifndef KV_TEST_UNIT_FAKETRANSPORT_H
 #define KV_TEST_UNIT_FAKETRANSPORT_H
 
-#include "../../runtime/transport/Transport.h"
+#include "runtime/transport/Transport.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 #ifndef KV_TEST_UNIT_FAULTYCALLS_H
 #define KV_TEST_UNIT_FAULTYCALLS_H
 
-#include "../../runtime/tiers/SystemCalls.h"
+#include "runtime/tiers/SystemCalls.h"
 
 #include <algorithm>
 #include <array>

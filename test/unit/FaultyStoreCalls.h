@@ -3,7 +3,7 @@
 #ifndef KV_TEST_UNIT_FAULTYSTORECALLS_H
 #define KV_TEST_UNIT_FAULTYSTORECALLS_H
 
-#include "../../runtime/tiers/StoreCalls.h"
+#include "runtime/tiers/StoreCalls.h"
 
 #include <algorithm>
 #include <atomic>

@@ -3,8 +3,8 @@
 #ifndef KV_TEST_UNIT_FOLLOWALL_H
 #define KV_TEST_UNIT_FOLLOWALL_H
 
-#include "../../runtime/routing/Follower.h"
 #include "kv/Runtime/Events/EventPublisher.h"
+#include "runtime/routing/Follower.h"
 
 #include <thread>
 #include <vector>

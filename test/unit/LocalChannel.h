@@ -9,7 +9,7 @@
 #ifndef KV_TEST_UNIT_LOCALCHANNEL_H
 #define KV_TEST_UNIT_LOCALCHANNEL_H
 
-#include "../../runtime/transport/Channel.h"
+#include "runtime/transport/Channel.h"
 
 #include <deque>
 #include <functional>

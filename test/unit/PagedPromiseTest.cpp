@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Environment.h"
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
+#include "test/Environment.h"
 
 #include "CountingDevice.h"
 #include "Values.h"

@@ -14,9 +14,9 @@
 #include "LocalChannel.h"
 #include "TemporaryFile.h"
 
-#include "../../runtime/tiers/TieredConnector.h"
-#include "../../runtime/transport/DecodePeer.h"
-#include "../../runtime/transport/PrefillPeer.h"
+#include "runtime/tiers/TieredConnector.h"
+#include "runtime/transport/DecodePeer.h"
+#include "runtime/transport/PrefillPeer.h"
 
 #include "kv/Runtime/Manager/PoolLayout.h"
 

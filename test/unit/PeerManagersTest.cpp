@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Environment.h"
 #include "PeerPair.h"
+#include "test/Environment.h"
 
 #ifdef KV_REDIS_SERVER
 #include "RedisServer.h"

@@ -2,7 +2,7 @@
 
 #include "PeerPair.h"
 
-#include "../../runtime/tiers/TieredConnector.h"
+#include "runtime/tiers/TieredConnector.h"
 
 using namespace kv;
 using namespace kv::test;

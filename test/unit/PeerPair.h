@@ -20,8 +20,8 @@
 #include "TemporaryFile.h"
 #include "TieredHarness.h"
 
-#include "../../runtime/transport/DecodePeer.h"
-#include "../../runtime/transport/PrefillPeer.h"
+#include "runtime/transport/DecodePeer.h"
+#include "runtime/transport/PrefillPeer.h"
 
 #include <random>
 

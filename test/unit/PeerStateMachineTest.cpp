@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Environment.h"
 #include "PeerFixture.h"
+#include "test/Environment.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 //===- RecordConversionTest.cpp - Between page sizes and layouts ----------===//
 
-#include "../../runtime/transport/RecordConversion.h"
+#include "runtime/transport/RecordConversion.h"
 
 #include "kv/Runtime/Manager/PoolLayout.h"
 

@@ -1,7 +1,7 @@
 //===- ReferenceBitsTest.cpp - What may not change a bit of the result ----===//
 
-#include "../../kernels/reference/Tile.h"
 #include "PagedFixture.h"
+#include "kernels/reference/Tile.h"
 #include "kv/Runtime/ExecutionContext.h"
 
 #include <functional>

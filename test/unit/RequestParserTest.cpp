@@ -1,6 +1,6 @@
 //===- RequestParserTest.cpp - What kv-run reads and writes ---------------===//
 
-#include "RequestStream.h"
+#include "tools/kv-run/RequestStream.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 //===- RoutingTest.cpp - Which machine has the prefix of a request --------===//
 
-#include "../../runtime/events/EventEncoder.h"
-#include "../../runtime/routing/PrefixHashes.h"
 #include "kv/Runtime/Engine/CacheEngine.h"
 #include "kv/Runtime/Events/EventPublisher.h"
 #include "kv/Runtime/Routing/PrefixRouter.h"
+#include "runtime/events/EventEncoder.h"
+#include "runtime/routing/PrefixHashes.h"
 
 #include "FollowAll.h"
 #include "TemporaryFile.h"

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../runtime/routing/PrefixHashes.h"
 #include "kv/Runtime/Manager/ManagerEvents.h"
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
+#include "runtime/routing/PrefixHashes.h"
 
 #include "FollowAll.h"
 #include "TemporaryFile.h"

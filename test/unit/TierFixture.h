@@ -9,7 +9,7 @@
 #ifndef KV_TEST_UNIT_TIERFIXTURE_H
 #define KV_TEST_UNIT_TIERFIXTURE_H
 
-#include "../../runtime/tiers/TieredConnector.h"
+#include "runtime/tiers/TieredConnector.h"
 
 #include <algorithm>
 #include <atomic>

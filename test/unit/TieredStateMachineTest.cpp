@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Environment.h"
 #include "TieredHarness.h"
+#include "test/Environment.h"
 
-#include "../../runtime/tiers/TieredConnector.h"
+#include "runtime/tiers/TieredConnector.h"
 #ifdef KV_REDIS_SERVER
 #include "RedisServer.h"
 #endif

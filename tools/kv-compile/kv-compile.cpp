@@ -1,11 +1,11 @@
 //===- kv-compile.cpp - A module to an artifact ---------------------------===//
 
-#include "../StandardStreams.h"
 #include "Target.h"
 #include "VirtualTarget.h"
 #include "kv/Compiler/Compiler.h"
 #include "kv/Passes/Raise.h"
 #include "kv/Registration/Registration.h"
+#include "tools/StandardStreams.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"

@@ -2,7 +2,7 @@
 
 #include "Options.h"
 
-#include "../CommandLine.h"
+#include "tools/CommandLine.h"
 
 #include <algorithm>
 #include <iostream>

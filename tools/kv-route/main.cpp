@@ -13,11 +13,11 @@
 
 #include "Options.h"
 
-#include "../../runtime/routing/Follower.h"
-#include "../../runtime/routing/PrefixHashes.h"
-#include "../JsonFields.h"
-#include "../LineBuffer.h"
-#include "../StandardStreams.h"
+#include "runtime/routing/Follower.h"
+#include "runtime/routing/PrefixHashes.h"
+#include "tools/JsonFields.h"
+#include "tools/LineBuffer.h"
+#include "tools/StandardStreams.h"
 
 #include <cstring>
 #include <deque>

@@ -2,8 +2,8 @@
 
 #include "Options.h"
 
-#include "../CommandLine.h"
 #include "kv/Runtime/InferenceSession.h"
+#include "tools/CommandLine.h"
 
 using namespace kv::run;
 

@@ -2,7 +2,7 @@
 
 #include "RequestParser.h"
 
-#include "../JsonFields.h"
+#include "tools/JsonFields.h"
 
 using namespace kv;
 using namespace kv::run;

@@ -3,8 +3,8 @@
 #ifndef KV_TOOLS_KVRUN_REQUESTSTREAM_H
 #define KV_TOOLS_KVRUN_REQUESTSTREAM_H
 
-#include "../LineBuffer.h"
 #include "AnswerWriter.h"
+#include "tools/LineBuffer.h"
 
 #include "kv/Runtime/Serving/TextGenerator.h"
 

@@ -1,11 +1,11 @@
 //===- main.cpp - kv-run: an artifact and requests to tokens --------------===//
 
-#include "../StandardStreams.h"
 #include "AnswerWriter.h"
 #include "Caches.h"
 #include "Peers.h"
 #include "Ranks.h"
 #include "RequestStream.h"
+#include "tools/StandardStreams.h"
 
 #include <chrono>
 #include <cstring>

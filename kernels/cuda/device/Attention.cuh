@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../AttentionBody.h"
-#include "../ByteTileRows.h"
-#include "../GpuBlock.h"
-#include "../LatentTileRows.h"
+#include "kernels/cuda/AttentionBody.h"
+#include "kernels/cuda/ByteTileRows.h"
+#include "kernels/cuda/GpuBlock.h"
+#include "kernels/cuda/LatentTileRows.h"
 
 using namespace kv::cuda;
 

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../GpuTensorBlock.h"
-#include "../TensorKernel.h"
+#include "kernels/cuda/GpuTensorBlock.h"
+#include "kernels/cuda/TensorKernel.h"
 
 using namespace kv::cuda;
 

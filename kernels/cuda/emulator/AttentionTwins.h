@@ -8,8 +8,8 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_ATTENTIONTWINS_H
 #define KV_KERNELS_CUDA_EMULATOR_ATTENTIONTWINS_H
 
-#include "../KernelTable.h"
 #include "Machine.h"
+#include "kernels/cuda/KernelTable.h"
 
 namespace kv::cuda {
 

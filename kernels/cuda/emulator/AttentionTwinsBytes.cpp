@@ -1,8 +1,8 @@
 //===- AttentionTwinsBytes.cpp - The kernels of products of 8 bits --------===//
 
-#include "../ByteTileRows.h"
 #include "AttentionTwinsImpl.h"
 #include "LaunchRoles.h"
+#include "kernels/cuda/ByteTileRows.h"
 
 #include <cstring>
 

@@ -3,10 +3,10 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_ATTENTIONTWINSIMPL_H
 #define KV_KERNELS_CUDA_EMULATOR_ATTENTIONTWINSIMPL_H
 
-#include "../AttentionBody.h"
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
 #include "LaunchRoles.h"
+#include "kernels/cuda/AttentionBody.h"
 
 namespace kv::cuda {
 template <class Config>

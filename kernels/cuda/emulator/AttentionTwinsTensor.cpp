@@ -1,9 +1,9 @@
 //===- AttentionTwinsTensor.cpp - The kernels with tensor memory ----------===//
 
-#include "../TensorKernel.h"
 #include "AttentionTwins.h"
 #include "CpuTensorBlock.h"
 #include "LaunchRoles.h"
+#include "kernels/cuda/TensorKernel.h"
 
 #include <cstring>
 

@@ -1,9 +1,9 @@
 //===- AttentionTwinsTiles.cpp - The kernels that copy tiles --------------===//
 
-#include "../LatentTileRows.h"
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
 #include "LaunchRoles.h"
+#include "kernels/cuda/LatentTileRows.h"
 
 #include <cstring>
 

@@ -3,9 +3,9 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_CPUTENSORBLOCK_H
 #define KV_KERNELS_CUDA_EMULATOR_CPUTENSORBLOCK_H
 
-#include "../../plan/Fold.h"
-#include "../TensorBlock.h"
 #include "CpuBlock.h"
+#include "kernels/cuda/TensorBlock.h"
+#include "kernels/plan/Fold.h"
 
 namespace kv::cuda {
 

@@ -3,8 +3,8 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_LAUNCHROLES_H
 #define KV_KERNELS_CUDA_EMULATOR_LAUNCHROLES_H
 
-#include "../Attention.h"
 #include "Machine.h"
+#include "kernels/cuda/Attention.h"
 
 namespace kv::cuda {
 

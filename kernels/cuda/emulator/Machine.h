@@ -10,11 +10,11 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_MACHINE_H
 #define KV_KERNELS_CUDA_EMULATOR_MACHINE_H
 
-#include "../Block.h"
 #include "Fiber.h"
 #include "GlobalMemory.h"
 #include "MatrixUnit.h"
 #include "SharedMemory.h"
+#include "kernels/cuda/Block.h"
 
 #include <bit>
 #include <memory>

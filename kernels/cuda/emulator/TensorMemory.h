@@ -11,8 +11,8 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_TENSORMEMORY_H
 #define KV_KERNELS_CUDA_EMULATOR_TENSORMEMORY_H
 
-#include "../ptx/TensorLayout.h"
 #include "Products.h"
+#include "kernels/cuda/ptx/TensorLayout.h"
 
 namespace kv::cuda {
 

@@ -8,8 +8,8 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_TILECOPIES_H
 #define KV_KERNELS_CUDA_EMULATOR_TILECOPIES_H
 
-#include "../TensorMap.h"
 #include "SharedBarriers.h"
+#include "kernels/cuda/TensorMap.h"
 
 namespace kv::cuda {
 

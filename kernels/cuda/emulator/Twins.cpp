@@ -1,19 +1,19 @@
 //===- Twins.cpp - Every kernel on a CPU, by its name ---------------------===//
 
 #include "Twins.h"
-#include "../CacheRowsBody.h"
-#include "../ElementsBody.h"
-#include "../ExpertBody.h"
-#include "../GateBody.h"
-#include "../MergeBody.h"
-#include "../MergeSidesBody.h"
-#include "../PlanBody.h"
-#include "../QuantBody.h"
-#include "../RopeStoreBody.h"
-#include "../SampleBody.h"
-#include "../StateBody.h"
 #include "AttentionTwins.h"
 #include "CpuBlock.h"
+#include "kernels/cuda/CacheRowsBody.h"
+#include "kernels/cuda/ElementsBody.h"
+#include "kernels/cuda/ExpertBody.h"
+#include "kernels/cuda/GateBody.h"
+#include "kernels/cuda/MergeBody.h"
+#include "kernels/cuda/MergeSidesBody.h"
+#include "kernels/cuda/PlanBody.h"
+#include "kernels/cuda/QuantBody.h"
+#include "kernels/cuda/RopeStoreBody.h"
+#include "kernels/cuda/SampleBody.h"
+#include "kernels/cuda/StateBody.h"
 
 using namespace kv::cuda;
 

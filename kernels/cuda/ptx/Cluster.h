@@ -8,8 +8,8 @@
 #ifndef KV_KERNELS_CUDA_PTX_CLUSTER_H
 #define KV_KERNELS_CUDA_PTX_CLUSTER_H
 
-#include "../TensorMap.h"
 #include "Async.h"
+#include "kernels/cuda/TensorMap.h"
 
 namespace kv::cuda::ptx {
 

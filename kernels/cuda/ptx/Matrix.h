@@ -3,8 +3,8 @@
 #ifndef KV_KERNELS_CUDA_PTX_MATRIX_H
 #define KV_KERNELS_CUDA_PTX_MATRIX_H
 
-#include "../Numbers.h"
 #include "Async.h"
+#include "kernels/cuda/Numbers.h"
 
 namespace kv::cuda::ptx {
 

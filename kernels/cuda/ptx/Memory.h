@@ -8,7 +8,7 @@
 #ifndef KV_KERNELS_CUDA_PTX_MEMORY_H
 #define KV_KERNELS_CUDA_PTX_MEMORY_H
 
-#include "../Block.h"
+#include "kernels/cuda/Block.h"
 
 namespace kv::cuda::ptx {
 

@@ -10,8 +10,8 @@
 #ifndef KV_KERNELS_CUDA_PTX_TENSORLAYOUT_H
 #define KV_KERNELS_CUDA_PTX_TENSORLAYOUT_H
 
-#include "../Numbers.h"
 #include "Tiles.h"
+#include "kernels/cuda/Numbers.h"
 
 namespace kv::cuda {
 

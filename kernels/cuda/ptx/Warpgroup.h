@@ -9,8 +9,8 @@
 #ifndef KV_KERNELS_CUDA_PTX_WARPGROUP_H
 #define KV_KERNELS_CUDA_PTX_WARPGROUP_H
 
-#include "../Numbers.h"
 #include "Tiles.h"
+#include "kernels/cuda/Numbers.h"
 
 namespace kv::cuda::ptx {
 

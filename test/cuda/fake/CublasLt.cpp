@@ -7,9 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../../kernels/cuda/Numbers.h"
-#include "../../../runtime/cuda/Driver.h"
 #include "State.h"
+#include "kernels/cuda/Numbers.h"
+#include "runtime/cuda/Driver.h"
 
 #include <cstring>
 

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../../runtime/cuda/Driver.h"
-#include "../../../kernels/cuda/TensorMap.h"
+#include "runtime/cuda/Driver.h"
 #include "Kernels.h"
+#include "kernels/cuda/TensorMap.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,12 +1,12 @@
 //===- Kernels.cpp - Modules and launches of the fake driver --------------===//
 
 #include "Kernels.h"
-#include "../../../kernels/cuda/emulator/Earlier.h"
-#include "../../../kernels/cuda/emulator/Twins.h"
-#include "../../gpu/VerifyKernels.h"
-#include "../../gpu/VerifyTwins.h"
 #include "FakeDriver.h"
 #include "Planted.h"
+#include "kernels/cuda/emulator/Earlier.h"
+#include "kernels/cuda/emulator/Twins.h"
+#include "test/gpu/VerifyKernels.h"
+#include "test/gpu/VerifyTwins.h"
 
 #include <algorithm>
 #include <cctype>

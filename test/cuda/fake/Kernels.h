@@ -3,9 +3,9 @@
 #ifndef KV_TEST_CUDA_FAKE_KERNELS_H
 #define KV_TEST_CUDA_FAKE_KERNELS_H
 
-#include "../../../kernels/cuda/Watchdog.h"
-#include "../../../kernels/cuda/device/ImageParameters.h"
 #include "State.h"
+#include "kernels/cuda/Watchdog.h"
+#include "kernels/cuda/device/ImageParameters.h"
 
 #include <optional>
 

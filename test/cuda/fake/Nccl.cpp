@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../../../runtime/cuda/Nccl.h"
+#include "runtime/cuda/Nccl.h"
 #include "State.h"
 
 #include <algorithm>

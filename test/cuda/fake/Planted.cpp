@@ -1,8 +1,8 @@
 //===- Planted.cpp - Faults that somebody asked for -----------------------===//
 
 #include "Planted.h"
-#include "../../../kernels/cuda/KernelTable.h"
 #include "State.h"
+#include "kernels/cuda/KernelTable.h"
 
 #include <algorithm>
 #include <cstdio>

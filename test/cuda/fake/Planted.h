@@ -20,9 +20,9 @@
 #ifndef KV_TEST_CUDA_FAKE_PLANTED_H
 #define KV_TEST_CUDA_FAKE_PLANTED_H
 
-#include "../../../kernels/cuda/Watchdog.h"
-#include "../../../kernels/cuda/emulator/Machine.h"
 #include "DeviceMemory.h"
+#include "kernels/cuda/Watchdog.h"
+#include "kernels/cuda/emulator/Machine.h"
 
 #include <string>
 #include <string_view>

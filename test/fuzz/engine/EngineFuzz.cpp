@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "EngineHarness.h"
+#include "test/unit/EngineHarness.h"
 
 #include <cstdio>
 #include <cstdlib>
