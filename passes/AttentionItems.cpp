@@ -2,8 +2,8 @@
 
 #include "AttentionItems.h"
 
-#include "kernels/plan/Plan.h"
 #include "kv/ABI/Context.h"
+#include "kv/Definition/Plan.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -1,8 +1,8 @@
 //===- AttentionShape.h - An attention's sizes and tiles --------*- C++ -*-===//
 //
-// Vocabulary of kernels/plan/Plan.h: a packed row is a new token with one of
-// the query heads of a KV head; a tile is some packed rows of one sequence; a
-// leaf is 256 keys at absolute positions; a leaf group is 8 leaves.
+// Vocabulary of include/kv/Definition/Plan.h: a packed row is a new token with
+// one of the query heads of a KV head; a tile is some packed rows of one
+// sequence; a leaf is 256 keys at absolute positions; a leaf group is 8 leaves.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,8 +2,8 @@
 
 #include "AttentionState.h"
 
-#include "kernels/plan/Fold.h"
-#include "kernels/plan/Plan.h"
+#include "kv/Definition/Fold.h"
+#include "kv/Definition/Plan.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;

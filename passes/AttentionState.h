@@ -1,6 +1,7 @@
 //===- AttentionState.h - Partial softmaxes of a tile -----------*- C++ -*-===//
 //
-// kernels/plan/Fold.h as vector code: its words, and the same order of folds.
+// include/kv/Definition/Fold.h as vector code: its words, and the same order of
+// folds.
 //
 //===----------------------------------------------------------------------===//
 

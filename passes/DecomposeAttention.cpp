@@ -15,7 +15,7 @@
 #include "CacheAccess.h"
 #include "Decompositions.h"
 #include "Trees.h"
-#include "kernels/plan/Plan.h"
+#include "kv/Definition/Plan.h"
 
 #include "kv/ABI/Trees.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

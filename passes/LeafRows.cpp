@@ -3,7 +3,7 @@
 #include "LeafRows.h"
 
 #include "KernelLoops.h"
-#include "kernels/plan/Plan.h"
+#include "kv/Definition/Plan.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;

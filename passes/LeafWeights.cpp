@@ -2,8 +2,8 @@
 
 #include "LeafWeights.h"
 
-#include "kernels/plan/Fold.h"
 #include "kv/ABI/Trees.h"
+#include "kv/Definition/Fold.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

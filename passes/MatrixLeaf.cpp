@@ -9,7 +9,7 @@
 #include "MatrixLeaf.h"
 
 #include "LeafWeights.h"
-#include "kernels/plan/Plan.h"
+#include "kv/Definition/Plan.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;

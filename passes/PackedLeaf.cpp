@@ -3,7 +3,7 @@
 #include "PackedLeaf.h"
 
 #include "KernelLoops.h"
-#include "kernels/plan/Plan.h"
+#include "kv/Definition/Plan.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

@@ -2,8 +2,8 @@
 
 #include "RowKeys.h"
 
-#include "kernels/plan/Plan.h"
 #include "kv/ABI/Trees.h"
+#include "kv/Definition/Plan.h"
 
 using namespace mlir;
 using namespace kv;

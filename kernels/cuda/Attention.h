@@ -4,9 +4,9 @@
 #define KV_KERNELS_CUDA_ATTENTION_H
 
 #include "Block.h"
-#include "kernels/plan/Fold.h"
-#include "kernels/plan/Plan.h"
 #include "kv/ABI/DeviceKernels.h"
+#include "kv/Definition/Fold.h"
+#include "kv/Definition/Plan.h"
 
 #include <type_traits>
 

@@ -8,8 +8,8 @@
 #ifndef KV_KERNELS_CUDA_NUMBERS_H
 #define KV_KERNELS_CUDA_NUMBERS_H
 
-#include "kernels/plan/HostDevice.h"
 #include "kv/ABI/TensorView.h"
+#include "kv/Definition/HostDevice.h"
 
 #include <type_traits>
 

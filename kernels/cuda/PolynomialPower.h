@@ -10,7 +10,7 @@
 #define KV_KERNELS_CUDA_POLYNOMIALPOWER_H
 
 #include "Numbers.h"
-#include "kernels/plan/Fold.h"
+#include "kv/Definition/Fold.h"
 
 namespace kv::cuda {
 

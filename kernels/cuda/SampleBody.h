@@ -17,7 +17,7 @@
 #define KV_KERNELS_CUDA_SAMPLEBODY_H
 
 #include "MoverBodies.h"
-#include "kernels/sampling/Sampling.h"
+#include "kv/Definition/Sampling.h"
 
 namespace kv::cuda {
 

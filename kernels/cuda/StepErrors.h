@@ -16,7 +16,7 @@
 #define KV_KERNELS_CUDA_STEPERRORS_H
 
 #include "Body.h"
-#include "kernels/plan/HostDevice.h"
+#include "kv/Definition/HostDevice.h"
 
 namespace kv::cuda {
 

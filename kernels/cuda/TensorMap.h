@@ -10,7 +10,7 @@
 #define KV_KERNELS_CUDA_TENSORMAP_H
 
 #include "kernels/cuda/ptx/Tiles.h"
-#include "kernels/plan/HostDevice.h"
+#include "kv/Definition/HostDevice.h"
 
 #include <cstdint>
 #include <cstring>

@@ -10,7 +10,7 @@
 #ifndef KV_KERNELS_CUDA_WATCHDOG_H
 #define KV_KERNELS_CUDA_WATCHDOG_H
 
-#include "kernels/plan/HostDevice.h"
+#include "kv/Definition/HostDevice.h"
 
 #include <cstdint>
 

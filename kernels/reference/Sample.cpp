@@ -1,7 +1,7 @@
 //===- Sample.cpp - Tokens from logits on a CPU ---------------------------===//
 
 #include "kv/Kernels/Sample.h"
-#include "kernels/sampling/Sampling.h"
+#include "kv/Definition/Sampling.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,7 +1,7 @@
 //===- Movers.cpp - Rows of Symbols.def that move rows --------------------===//
 
 #include "Movers.h"
-#include "kernels/sampling/Sampling.h"
+#include "kv/Definition/Sampling.h"
 #include "kv/Runtime/Buffer.h"
 
 #include <algorithm>

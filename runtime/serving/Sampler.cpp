@@ -1,7 +1,7 @@
 //===- Sampler.cpp - From a row of logits to a token ----------------------===//
 
 #include "kv/Runtime/Serving/Sampler.h"
-#include "kernels/sampling/Sampling.h"
+#include "kv/Definition/Sampling.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 """steps.py IMAGE: predicts how long a step's attention takes, of decode or, for the kernels
 that copy tiles, of a causal prompt.
 
-The steady state of cycles.py, on the parts that kernels/plan/Plan.h makes of a batch, with what
+The steady state of cycles.py, on the parts that include/kv/Definition/Plan.h makes of a batch, with what
 comes before a part's first leaf and after its last. All of it is predicted, nothing
 measured; the assumptions are the constants here and in cycles.py's Machine.
 """

@@ -11,7 +11,7 @@
 #include "kernels/cuda/Block.h"
 #include "kernels/cuda/Body.h"
 #include "kernels/cuda/Widen.h"
-#include "kernels/plan/Fold.h"
+#include "kv/Definition/Fold.h"
 
 namespace kv::cuda::test {
 

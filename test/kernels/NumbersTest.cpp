@@ -4,8 +4,8 @@
 #include "kernels/cuda/PolynomialPower.h"
 #include "kernels/cuda/Widen.h"
 #include "kernels/cuda/ptx/Layout.h"
-#include "kernels/plan/Divisor.h"
 #include "kernels/reference/Elements.h"
+#include "kv/Definition/Divisor.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

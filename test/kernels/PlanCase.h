@@ -3,7 +3,7 @@
 #ifndef KV_TEST_KERNELS_PLANCASE_H
 #define KV_TEST_KERNELS_PLANCASE_H
 
-#include "kernels/plan/Plan.h"
+#include "kv/Definition/Plan.h"
 
 #include <random>
 #include <vector>

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanCase.h"
-#include "kernels/plan/Fold.h"
+#include "kv/Definition/Fold.h"
 #include "test/Environment.h"
 
 #include <cstdlib>

@@ -8,7 +8,7 @@
 #include "KernelRun.h"
 #include "SampleCase.h"
 #include "kernels/cuda/Movers.h"
-#include "kernels/sampling/Sampling.h"
+#include "kv/Definition/Sampling.h"
 
 #include <cmath>
 

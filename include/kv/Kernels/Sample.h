@@ -1,6 +1,6 @@
 //===- Sample.h - Tokens from logits on a CPU -------------------*- C++ -*-===//
 //
-// The CPU's kernel of kv.sample; kernels/sampling/Sampling.h says what it
+// The CPU's kernel of kv.sample; include/kv/Definition/Sampling.h says what it
 // computes, to the token.
 //
 //===----------------------------------------------------------------------===//

@@ -5,7 +5,7 @@
 
 #include "CpuBlock.h"
 #include "kernels/cuda/TensorBlock.h"
-#include "kernels/plan/Fold.h"
+#include "kv/Definition/Fold.h"
 
 namespace kv::cuda {
 

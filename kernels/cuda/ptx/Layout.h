@@ -9,7 +9,7 @@
 #ifndef KV_KERNELS_CUDA_PTX_LAYOUT_H
 #define KV_KERNELS_CUDA_PTX_LAYOUT_H
 
-#include "kernels/plan/HostDevice.h"
+#include "kv/Definition/HostDevice.h"
 
 #include <type_traits>
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_PLAN_HOSTDEVICE_H
-#define KV_KERNELS_PLAN_HOSTDEVICE_H
+#ifndef KV_DEFINITION_HOSTDEVICE_H
+#define KV_DEFINITION_HOSTDEVICE_H
 
 #include <cstdint>
 
@@ -26,4 +26,4 @@ KV_HD constexpr int64_t ceilDivide(int64_t a, int64_t b) {
 
 } // namespace kv::plan
 
-#endif // KV_KERNELS_PLAN_HOSTDEVICE_H
+#endif // KV_DEFINITION_HOSTDEVICE_H

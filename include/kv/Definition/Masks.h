@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_PLAN_MASKS_H
-#define KV_KERNELS_PLAN_MASKS_H
+#ifndef KV_DEFINITION_MASKS_H
+#define KV_DEFINITION_MASKS_H
 
-#include "HostDevice.h"
 #include "kv/ABI/Context.h"
+#include "kv/Definition/HostDevice.h"
 
 namespace kv::plan {
 
@@ -42,4 +42,4 @@ KV_HD constexpr Keys visibleKeys(int32_t mask, int64_t window, int64_t position,
 
 } // namespace kv::plan
 
-#endif // KV_KERNELS_PLAN_MASKS_H
+#endif // KV_DEFINITION_MASKS_H

@@ -29,12 +29,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_PLAN_PLAN_H
-#define KV_KERNELS_PLAN_PLAN_H
+#ifndef KV_DEFINITION_PLAN_H
+#define KV_DEFINITION_PLAN_H
 
-#include "Divisor.h"
-#include "Masks.h"
-#include "Trees.h"
+#include "kv/Definition/Divisor.h"
+#include "kv/Definition/Masks.h"
+#include "kv/Definition/Trees.h"
 
 namespace kv::plan {
 
@@ -412,4 +412,4 @@ KV_HD constexpr int64_t pieceSlot(const Shape &shape, const Header &header,
 
 } // namespace kv::plan
 
-#endif // KV_KERNELS_PLAN_PLAN_H
+#endif // KV_DEFINITION_PLAN_H

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_PLAN_TREES_H
-#define KV_KERNELS_PLAN_TREES_H
+#ifndef KV_DEFINITION_TREES_H
+#define KV_DEFINITION_TREES_H
 
-#include "HostDevice.h"
 #include "kv/ABI/Trees.h"
+#include "kv/Definition/HostDevice.h"
 
 namespace kv::plan {
 
@@ -59,4 +59,4 @@ KV_HD constexpr TreeNode nodeAt(int64_t cached, int64_t added, int64_t token,
 
 } // namespace kv::plan
 
-#endif // KV_KERNELS_PLAN_TREES_H
+#endif // KV_DEFINITION_TREES_H

@@ -1,9 +1,9 @@
 //===- Divisor.h - Division by what is known at run time --------*- C++ -*-===//
 
-#ifndef KV_KERNELS_PLAN_DIVISOR_H
-#define KV_KERNELS_PLAN_DIVISOR_H
+#ifndef KV_DEFINITION_DIVISOR_H
+#define KV_DEFINITION_DIVISOR_H
 
-#include "HostDevice.h"
+#include "kv/Definition/HostDevice.h"
 
 namespace kv::plan {
 
@@ -39,4 +39,4 @@ private:
 
 } // namespace kv::plan
 
-#endif // KV_KERNELS_PLAN_DIVISOR_H
+#endif // KV_DEFINITION_DIVISOR_H

@@ -19,10 +19,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_SAMPLING_SAMPLING_H
-#define KV_KERNELS_SAMPLING_SAMPLING_H
+#ifndef KV_DEFINITION_SAMPLING_H
+#define KV_DEFINITION_SAMPLING_H
 
-#include "kernels/plan/Fold.h"
+#include "kv/Definition/Fold.h"
 
 namespace kv::sampling {
 
@@ -112,4 +112,4 @@ KV_HD uint64_t shareOf(uint64_t draw, uint64_t sum) {
 
 } // namespace kv::sampling
 
-#endif // KV_KERNELS_SAMPLING_SAMPLING_H
+#endif // KV_DEFINITION_SAMPLING_H

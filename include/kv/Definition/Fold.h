@@ -14,10 +14,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_PLAN_FOLD_H
-#define KV_KERNELS_PLAN_FOLD_H
+#ifndef KV_DEFINITION_FOLD_H
+#define KV_DEFINITION_FOLD_H
 
-#include "HostDevice.h"
+#include "kv/Definition/HostDevice.h"
 
 #include <cmath>
 #include <limits>
@@ -170,4 +170,4 @@ KV_HD float logOfSum(const Softmax &total) {
 
 } // namespace kv::plan
 
-#endif // KV_KERNELS_PLAN_FOLD_H
+#endif // KV_DEFINITION_FOLD_H
