@@ -1,5 +1,5 @@
 # The standard library's headers, parsed once for the libraries that include no
-# MLIR: runtime/Precompiled.h.
+# MLIR: runtime/base/Precompiled.h.
 
 # kv_precompile(target [HEADERS file...] [REUSE from]): precompiles the headers,
 # or takes those of another target, whose code is compiled the same way: as a
@@ -22,7 +22,7 @@ function(kv_precompile target)
 endfunction()
 
 # kv_precompile_libraries(folder): every library of a folder and those below it
-# takes runtime/Precompiled.h.
+# takes runtime/base/Precompiled.h.
 function(kv_precompile_libraries folder)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target ${targets})

@@ -7,7 +7,7 @@
 #include "Module.h"
 #include "Ranks.h"
 #include "StepGraphs.h"
-#include "runtime/Functions.h"
+#include "runtime/device/Functions.h"
 
 namespace kv::cuda {
 

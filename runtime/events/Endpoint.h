@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_EVENTS_ENDPOINT_H
 #define KV_RUNTIME_EVENTS_ENDPOINT_H
 
-#include "runtime/Port.h"
+#include "runtime/base/Port.h"
 
 #include "kv/Runtime/Error.h"
 

@@ -2,8 +2,8 @@
 
 #include "LoadEvents.h"
 
-#include "runtime/LoadSymbol.h"
-#include "runtime/Port.h"
+#include "runtime/base/LoadSymbol.h"
+#include "runtime/base/Port.h"
 
 using namespace kv;
 

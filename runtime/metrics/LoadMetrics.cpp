@@ -2,8 +2,8 @@
 
 #include "LoadMetrics.h"
 
-#include "runtime/LoadSymbol.h"
-#include "runtime/Port.h"
+#include "runtime/base/LoadSymbol.h"
+#include "runtime/base/Port.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 //===- Open.cpp - What libkv_mpi.so exports -------------------------------===//
 
-#include "LoadMpi.h"
 #include "MpiCommunicator.h"
+#include "runtime/device/LoadMpi.h"
 
 using namespace kv;
 

@@ -2,7 +2,7 @@
 
 #include "LoadTiers.h"
 
-#include "runtime/LoadSymbol.h"
+#include "runtime/base/LoadSymbol.h"
 
 using namespace kv;
 

@@ -2,7 +2,7 @@
 
 #include "CountingDevice.h"
 
-#include "runtime/SynchronousDevice.h"
+#include "runtime/device/SynchronousDevice.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -79,7 +79,7 @@ public:
   /// The function table of a CPU's contexts.
   static const KvFunctionTable &functions();
 
-  /// Defined in runtime/Functions.h.
+  /// Defined in runtime/device/Functions.h.
   struct State;
 
 private:

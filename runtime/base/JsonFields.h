@@ -1,7 +1,7 @@
 //===- JsonFields.h - Checked access to untrusted JSON ----------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_JSONFIELDS_H
-#define KV_RUNTIME_JSONFIELDS_H
+#ifndef KV_RUNTIME_BASE_JSONFIELDS_H
+#define KV_RUNTIME_BASE_JSONFIELDS_H
 
 #include "kv/Runtime/Error.h"
 
@@ -118,4 +118,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_JSONFIELDS_H
+#endif // KV_RUNTIME_BASE_JSONFIELDS_H

@@ -1,7 +1,7 @@
 //===- LoadMpi.h - What libkv_mpi.so exports --------------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_MPI_LOADMPI_H
-#define KV_RUNTIME_MPI_LOADMPI_H
+#ifndef KV_RUNTIME_DEVICE_LOADMPI_H
+#define KV_RUNTIME_DEVICE_LOADMPI_H
 
 #include "kv/Runtime/Communicator.h"
 
@@ -18,4 +18,4 @@ using OpenCommunicator = Communicator *(*)(uint32_t interfaceVersion,
 
 } // namespace kv
 
-#endif // KV_RUNTIME_MPI_LOADMPI_H
+#endif // KV_RUNTIME_DEVICE_LOADMPI_H

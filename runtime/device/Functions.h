@@ -1,7 +1,7 @@
 //===- Functions.h - Behind the function table ------------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_FUNCTIONS_H
-#define KV_RUNTIME_FUNCTIONS_H
+#ifndef KV_RUNTIME_DEVICE_FUNCTIONS_H
+#define KV_RUNTIME_DEVICE_FUNCTIONS_H
 
 #include "kv/Runtime/Communicator.h"
 #include "kv/Runtime/Device.h"
@@ -61,4 +61,4 @@ void recordMisplaced(KvContext *context, std::string_view function,
     return Returned();                                                         \
   }
 
-#endif // KV_RUNTIME_FUNCTIONS_H
+#endif // KV_RUNTIME_DEVICE_FUNCTIONS_H

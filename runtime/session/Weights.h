@@ -1,7 +1,7 @@
 //===- Weights.h - Weights as the entries want them -------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_WEIGHTS_H
-#define KV_RUNTIME_WEIGHTS_H
+#ifndef KV_RUNTIME_SESSION_WEIGHTS_H
+#define KV_RUNTIME_SESSION_WEIGHTS_H
 
 #include "kv/Runtime/Buffer.h"
 #include "kv/Runtime/Manifest.h"
@@ -56,4 +56,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_WEIGHTS_H
+#endif // KV_RUNTIME_SESSION_WEIGHTS_H

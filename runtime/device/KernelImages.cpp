@@ -1,8 +1,8 @@
 //===- KernelImages.cpp - Device code of an artifact ----------------------===//
 
 #include "KernelImages.h"
-#include "ElfSection.h"
 #include "kv/ABI/KernelImages.h"
+#include "runtime/base/ElfSection.h"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 //===- LoadSymbol.h - Libraries that are loaded on demand -------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_LOADSYMBOL_H
-#define KV_RUNTIME_LOADSYMBOL_H
+#ifndef KV_RUNTIME_BASE_LOADSYMBOL_H
+#define KV_RUNTIME_BASE_LOADSYMBOL_H
 
 #include "kv/Runtime/Error.h"
 
@@ -37,4 +37,4 @@ openFromLibrary(const char *library, const char *variable, const char *symbol,
 
 } // namespace kv
 
-#endif // KV_RUNTIME_LOADSYMBOL_H
+#endif // KV_RUNTIME_BASE_LOADSYMBOL_H

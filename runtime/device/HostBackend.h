@@ -1,7 +1,7 @@
 //===- HostBackend.h - A CPU as a device ------------------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_HOSTBACKEND_H
-#define KV_RUNTIME_HOSTBACKEND_H
+#ifndef KV_RUNTIME_DEVICE_HOSTBACKEND_H
+#define KV_RUNTIME_DEVICE_HOSTBACKEND_H
 
 #include "kv/Runtime/DeviceBackend.h"
 
@@ -12,4 +12,4 @@ DeviceBackend &hostBackend();
 
 } // namespace kv
 
-#endif // KV_RUNTIME_HOSTBACKEND_H
+#endif // KV_RUNTIME_DEVICE_HOSTBACKEND_H

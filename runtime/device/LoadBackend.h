@@ -1,7 +1,7 @@
 //===- LoadBackend.h - Finds libkv_cuda.so ----------------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_LOADBACKEND_H
-#define KV_RUNTIME_LOADBACKEND_H
+#ifndef KV_RUNTIME_DEVICE_LOADBACKEND_H
+#define KV_RUNTIME_DEVICE_LOADBACKEND_H
 
 #include "kv/Runtime/DeviceBackend.h"
 
@@ -14,4 +14,4 @@ Expected<DeviceBackend *> loadCudaBackend(int index);
 
 } // namespace kv
 
-#endif // KV_RUNTIME_LOADBACKEND_H
+#endif // KV_RUNTIME_DEVICE_LOADBACKEND_H

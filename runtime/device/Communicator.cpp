@@ -1,8 +1,8 @@
 //===- Communicator.cpp - Processes that compute together -----------------===//
 
 #include "kv/Runtime/Communicator.h"
-#include "LoadSymbol.h"
-#include "runtime/mpi/LoadMpi.h"
+#include "LoadMpi.h"
+#include "runtime/base/LoadSymbol.h"
 
 #include <algorithm>
 #include <charconv>

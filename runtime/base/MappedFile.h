@@ -1,7 +1,7 @@
 //===- MappedFile.h - A file in memory, read-only ---------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_MAPPEDFILE_H
-#define KV_RUNTIME_MAPPEDFILE_H
+#ifndef KV_RUNTIME_BASE_MAPPEDFILE_H
+#define KV_RUNTIME_BASE_MAPPEDFILE_H
 
 #include "kv/Runtime/Error.h"
 #include "kv/Runtime/FileMemory.h"
@@ -39,4 +39,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_MAPPEDFILE_H
+#endif // KV_RUNTIME_BASE_MAPPEDFILE_H

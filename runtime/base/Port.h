@@ -1,7 +1,7 @@
 //===- Port.h - The port of an address --------------------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_PORT_H
-#define KV_RUNTIME_PORT_H
+#ifndef KV_RUNTIME_BASE_PORT_H
+#define KV_RUNTIME_BASE_PORT_H
 
 #include <charconv>
 #include <optional>
@@ -26,4 +26,4 @@ inline std::optional<int> portOf(std::string_view address) {
 
 } // namespace kv
 
-#endif // KV_RUNTIME_PORT_H
+#endif // KV_RUNTIME_BASE_PORT_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_PRECOMPILED_H
-#define KV_RUNTIME_PRECOMPILED_H
+#ifndef KV_RUNTIME_BASE_PRECOMPILED_H
+#define KV_RUNTIME_BASE_PRECOMPILED_H
 
 #include <algorithm>
 #include <array>
@@ -33,4 +33,4 @@
 #include <utility>
 #include <vector>
 
-#endif // KV_RUNTIME_PRECOMPILED_H
+#endif // KV_RUNTIME_BASE_PRECOMPILED_H

@@ -1,8 +1,8 @@
 //===- SynchronousDevice.h - A device whose memory the host sees -*- C++
 //-*-===//
 
-#ifndef KV_RUNTIME_SYNCHRONOUSDEVICE_H
-#define KV_RUNTIME_SYNCHRONOUSDEVICE_H
+#ifndef KV_RUNTIME_DEVICE_SYNCHRONOUSDEVICE_H
+#define KV_RUNTIME_DEVICE_SYNCHRONOUSDEVICE_H
 
 #include "kv/Runtime/DeviceBackend.h"
 
@@ -45,4 +45,4 @@ public:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_SYNCHRONOUSDEVICE_H
+#endif // KV_RUNTIME_DEVICE_SYNCHRONOUSDEVICE_H

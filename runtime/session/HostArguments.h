@@ -1,7 +1,7 @@
 //===- HostArguments.h - Arguments that lie on the host ---------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_HOSTARGUMENTS_H
-#define KV_RUNTIME_HOSTARGUMENTS_H
+#ifndef KV_RUNTIME_SESSION_HOSTARGUMENTS_H
+#define KV_RUNTIME_SESSION_HOSTARGUMENTS_H
 
 #include "kv/Runtime/Buffer.h"
 
@@ -50,4 +50,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_HOSTARGUMENTS_H
+#endif // KV_RUNTIME_SESSION_HOSTARGUMENTS_H

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "kv/Runtime/Safetensors.h"
-#include "JsonFields.h"
-#include "MappedFile.h"
+#include "runtime/base/JsonFields.h"
+#include "runtime/base/MappedFile.h"
 
 #include <algorithm>
 #include <cstring>

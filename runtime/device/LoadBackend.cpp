@@ -1,7 +1,7 @@
 //===- LoadBackend.cpp - Finds libkv_cuda.so ------------------------------===//
 
 #include "LoadBackend.h"
-#include "LoadSymbol.h"
+#include "runtime/base/LoadSymbol.h"
 
 #include <map>
 #include <mutex>

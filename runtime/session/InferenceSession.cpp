@@ -2,8 +2,8 @@
 
 #include "kv/Runtime/InferenceSession.h"
 #include "HostArguments.h"
-#include "KernelImages.h"
 #include "Weights.h"
+#include "runtime/device/KernelImages.h"
 
 #include <cassert>
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 //===- KernelImages.h - Device code of an artifact --------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_KERNELIMAGES_H
-#define KV_RUNTIME_KERNELIMAGES_H
+#ifndef KV_RUNTIME_DEVICE_KERNELIMAGES_H
+#define KV_RUNTIME_DEVICE_KERNELIMAGES_H
 
 #include "kv/Runtime/DeviceBackend.h"
 
@@ -16,4 +16,4 @@ readKernelImages(const std::filesystem::path &artifact);
 
 } // namespace kv
 
-#endif // KV_RUNTIME_KERNELIMAGES_H
+#endif // KV_RUNTIME_DEVICE_KERNELIMAGES_H

@@ -1,8 +1,8 @@
 //===- Manifest.cpp - What an artifact says of itself ---------------------===//
 
 #include "kv/Runtime/Manifest.h"
-#include "ElfSection.h"
-#include "JsonFields.h"
+#include "runtime/base/ElfSection.h"
+#include "runtime/base/JsonFields.h"
 
 #include <algorithm>
 #include <array>

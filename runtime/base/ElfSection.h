@@ -1,7 +1,7 @@
 //===- ElfSection.h - Finds a section of an artifact ------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_ELFSECTION_H
-#define KV_RUNTIME_ELFSECTION_H
+#ifndef KV_RUNTIME_BASE_ELFSECTION_H
+#define KV_RUNTIME_BASE_ELFSECTION_H
 
 #include "MappedFile.h"
 
@@ -15,4 +15,4 @@ Expected<std::string_view> findSection(const MappedFile &file,
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ELFSECTION_H
+#endif // KV_RUNTIME_BASE_ELFSECTION_H
