@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/engine/CacheEngineImpl.h"
-#include "runtime/engine/LookupTable.h"
+#include "runtime/engine/structures/LookupTable.h"
 
 #include "kv/Runtime/Events/EventPublisher.h"
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"

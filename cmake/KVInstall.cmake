@@ -68,6 +68,7 @@ if(KV_ENABLE_COMPILER)
       DESTINATION ${headers}/kv COMPONENT compiler
       FILES_MATCHING PATTERN *.h PATTERN *.td PATTERN *.h.inc
       PATTERN Runtime EXCLUDE PATTERN Kernels EXCLUDE PATTERN ABI EXCLUDE
+      PATTERN Definition EXCLUDE
       PATTERN CMakeFiles EXCLUDE)
   endforeach()
   install(TARGETS kv-opt kv-compile kv-lsp-server kv-reduce

@@ -3,8 +3,8 @@
 #ifndef KV_RUNTIME_CUDA_BACKEND_H
 #define KV_RUNTIME_CUDA_BACKEND_H
 
-#include "Driver.h"
 #include "kv/Runtime/DeviceBackend.h"
+#include "runtime/cuda/driver/Driver.h"
 
 #include <array>
 #include <chrono>

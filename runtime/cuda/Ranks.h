@@ -4,8 +4,8 @@
 #define KV_RUNTIME_CUDA_RANKS_H
 
 #include "Backend.h"
-#include "Nccl.h"
 #include "kv/Runtime/Communicator.h"
+#include "runtime/cuda/driver/Nccl.h"
 
 namespace kv::cuda {
 

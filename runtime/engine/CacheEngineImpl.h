@@ -10,13 +10,13 @@
 #ifndef KV_RUNTIME_ENGINE_CACHEENGINEIMPL_H
 #define KV_RUNTIME_ENGINE_CACHEENGINEIMPL_H
 
-#include "FixedArray.h"
-#include "PagePool.h"
-#include "PrefixIndex.h"
-#include "ScopeTable.h"
-#include "SequenceState.h"
-#include "StatePool.h"
-#include "Steps.h"
+#include "runtime/engine/structures/FixedArray.h"
+#include "runtime/engine/structures/PagePool.h"
+#include "runtime/engine/structures/PrefixIndex.h"
+#include "runtime/engine/structures/ScopeTable.h"
+#include "runtime/engine/structures/SequenceState.h"
+#include "runtime/engine/structures/StatePool.h"
+#include "runtime/engine/structures/Steps.h"
 
 #include "kv/Runtime/Engine/CacheEngine.h"
 

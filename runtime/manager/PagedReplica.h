@@ -6,7 +6,7 @@
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include "runtime/engine/CacheEngineImpl.h"
-#include "runtime/engine/LookupTable.h"
+#include "runtime/engine/structures/LookupTable.h"
 
 namespace kv {
 

@@ -2,7 +2,7 @@
 
 #include "PrefixHashes.h"
 
-#include "runtime/engine/ScopeTable.h"
+#include "runtime/engine/structures/ScopeTable.h"
 
 using namespace kv;
 

@@ -1,6 +1,6 @@
 //===- FindCublasLtTest.cpp - Where cuBLASLt may lie ----------------------===//
 
-#include "runtime/cuda/FindCublasLt.h"
+#include "runtime/cuda/driver/FindCublasLt.h"
 
 #include <algorithm>
 #include <cstdlib>

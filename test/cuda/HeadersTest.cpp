@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/cuda/Nccl.h"
+#include "runtime/cuda/driver/Nccl.h"
 
 #include <cublasLt.h>
 #include <cuda.h>
@@ -33,12 +33,12 @@ constexpr bool sameShape<R (*)(A...), S (*)(B...)> =
 #define KV_DRIVER(member, symbol, ...)                                         \
   static_assert(sameShape<decltype(own::Driver::member), decltype(&::symbol)>, \
                 #symbol);
-#include "runtime/cuda/Driver.def"
+#include "runtime/cuda/driver/Driver.def"
 #define KV_CUBLASLT(member, symbol, ...)                                       \
   static_assert(                                                               \
       sameShape<decltype(own::CublasLt::member), decltype(&::symbol)>,         \
       #symbol);
-#include "runtime/cuda/CublasLt.def"
+#include "runtime/cuda/driver/CublasLt.def"
 
 #define KV_SAME(OWN, CUDAS)                                                    \
   static_assert(static_cast<int64_t>(OWN) == static_cast<int64_t>(CUDAS))
@@ -119,7 +119,7 @@ KV_SAME(own::PreferenceAlignmentA + 3,
 #define KV_NCCL(result, member, symbol, ...)                                   \
   static_assert(sameShape<decltype(nccl::Nccl::member), decltype(&::symbol)>,  \
                 #symbol);
-#include "runtime/cuda/Nccl.def"
+#include "runtime/cuda/driver/Nccl.def"
 KV_SAME(nccl::InProgress, ncclInProgress);
 KV_SAME(nccl::Int8, ncclInt8);
 static_assert(sizeof(nccl::UniqueId) == sizeof(ncclUniqueId));

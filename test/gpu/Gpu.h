@@ -1,7 +1,7 @@
 //===- Gpu.h - A GPU and the images in a folder -----------------*- C++ -*-===//
 //
-// By runtime/cuda/Driver.h. Whatever the driver refuses ends the program with a
-// sentence: a GPU that has failed once answers nothing any more, and who
+// By runtime/cuda/driver/Driver.h. Whatever the driver refuses ends the program
+// with a sentence: a GPU that has failed once answers nothing any more, and who
 // started the program goes on in another.
 //
 //===----------------------------------------------------------------------===//
@@ -11,7 +11,7 @@
 
 #include "LaunchLog.h"
 #include "Watchdog.h"
-#include "runtime/cuda/TensorMaps.h"
+#include "runtime/cuda/launches/TensorMaps.h"
 
 #include <functional>
 #include <map>

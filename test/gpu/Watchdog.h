@@ -10,7 +10,7 @@
 #define KV_TEST_GPU_WATCHDOG_H
 
 #include "kernels/cuda/Watchdog.h"
-#include "runtime/cuda/Driver.h"
+#include "runtime/cuda/driver/Driver.h"
 
 #include <string>
 #include <vector>

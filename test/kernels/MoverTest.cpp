@@ -236,7 +236,7 @@ void testRope(int dim, int width, bool interleaved) {
 }
 
 /// What ranks gave, [Ranks, Runs, shard], as [Runs, Ranks, shard]: a rotation
-/// by no angles, without positions (runtime/cuda/Gather.cpp).
+/// by no angles, without positions (runtime/cuda/launches/Gather.cpp).
 template <class T> void testPlace(int shard) {
   constexpr int Runs = 5, Ranks = 3;
   auto x = draw<T>(Ranks * Runs * shard);

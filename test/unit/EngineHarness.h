@@ -15,7 +15,7 @@
 
 #include "kv/Runtime/Engine/CommandInterpreter.h"
 #include "runtime/engine/CacheEngineImpl.h"
-#include "runtime/engine/LookupTable.h"
+#include "runtime/engine/structures/LookupTable.h"
 
 #include <bitset>
 #include <memory>

@@ -2,7 +2,7 @@
 
 #include "EngineFixture.h"
 
-#include "runtime/engine/LookupTable.h"
+#include "runtime/engine/structures/LookupTable.h"
 
 #include <algorithm>
 

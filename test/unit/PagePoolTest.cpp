@@ -1,6 +1,6 @@
 //===- PagePoolTest.cpp ---------------------------------------------------===//
 
-#include "runtime/engine/PagePool.h"
+#include "runtime/engine/structures/PagePool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 //===- PrefixIndexTest.cpp ------------------------------------------------===//
 
-#include "runtime/engine/PrefixIndex.h"
+#include "runtime/engine/structures/PrefixIndex.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 //===- CublasLt.cpp - cuBLASLt's functions --------------------------------===//
 //
-// By the symbols of runtime/cuda/CublasLt.def. An algorithm is a number of
-// parts that a sum over k is split into: one where reductions are excluded,
+// By the symbols of runtime/cuda/driver/CublasLt.def. An algorithm is a number
+// of parts that a sum over k is split into: one where reductions are excluded,
 // else two for few columns, so that a caller who lets m choose can see its bits
 // change.
 //
@@ -9,7 +9,7 @@
 
 #include "State.h"
 #include "kernels/cuda/Numbers.h"
-#include "runtime/cuda/Driver.h"
+#include "runtime/cuda/driver/Driver.h"
 
 #include <cstring>
 

@@ -1,10 +1,10 @@
 //===- Driver.cpp - The driver's functions --------------------------------===//
 //
-// By the symbols of runtime/cuda/Driver.def.
+// By the symbols of runtime/cuda/driver/Driver.def.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/cuda/Driver.h"
+#include "runtime/cuda/driver/Driver.h"
 #include "Kernels.h"
 #include "kernels/cuda/TensorMap.h"
 

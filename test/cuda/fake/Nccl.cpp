@@ -1,17 +1,17 @@
 //===- Nccl.cpp - NCCL's functions ----------------------------------------===//
 //
-// By the symbols of runtime/cuda/Nccl.def. Ranks are processes of one machine
-// that meet in shared memory, which the unique id names. A gather is work on
-// the caller's stream, captured as any other: it is not over before all ranks
-// have given what is theirs, however long that takes, unless the communicator
-// is aborted.
+// By the symbols of runtime/cuda/driver/Nccl.def. Ranks are processes of one
+// machine that meet in shared memory, which the unique id names. A gather is
+// work on the caller's stream, captured as any other: it is not over before all
+// ranks have given what is theirs, however long that takes, unless the
+// communicator is aborted.
 //
 // KV_FAKE_NCCL_FAULT=order: what ranks 0 and 1 gave changes places; early: a
 // rank gets what the others gave before, as if it had not waited for them.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/cuda/Nccl.h"
+#include "runtime/cuda/driver/Nccl.h"
 #include "State.h"
 
 #include <algorithm>

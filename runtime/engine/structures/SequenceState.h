@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_SEQUENCESTATE_H
-#define KV_RUNTIME_ENGINE_SEQUENCESTATE_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_SEQUENCESTATE_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_SEQUENCESTATE_H
 
 #include "PrefixIndex.h"
 #include "Steps.h"
@@ -65,4 +65,4 @@ inline SequenceState &stateOf(const Sequence &sequence) {
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_SEQUENCESTATE_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_SEQUENCESTATE_H

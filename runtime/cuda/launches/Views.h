@@ -1,10 +1,10 @@
 //===- Views.h - Tensors as kernels take them -------------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_CUDA_VIEWS_H
-#define KV_RUNTIME_CUDA_VIEWS_H
+#ifndef KV_RUNTIME_CUDA_LAUNCHES_VIEWS_H
+#define KV_RUNTIME_CUDA_LAUNCHES_VIEWS_H
 
-#include "Context.h"
 #include "kv/Runtime/DType.h"
+#include "runtime/cuda/Context.h"
 
 namespace kv::cuda {
 
@@ -132,4 +132,4 @@ namespace rows {
 
 } // namespace kv::cuda
 
-#endif // KV_RUNTIME_CUDA_VIEWS_H
+#endif // KV_RUNTIME_CUDA_LAUNCHES_VIEWS_H

@@ -1,7 +1,7 @@
 //===- Movers.h - How movers are launched -----------------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_CUDA_MOVERS_H
-#define KV_RUNTIME_CUDA_MOVERS_H
+#ifndef KV_RUNTIME_CUDA_LAUNCHES_MOVERS_H
+#define KV_RUNTIME_CUDA_LAUNCHES_MOVERS_H
 
 #include "Views.h"
 
@@ -49,4 +49,4 @@ bool placesOf(Call &call, const KvTensorView &blocks,
 
 } // namespace kv::cuda
 
-#endif // KV_RUNTIME_CUDA_MOVERS_H
+#endif // KV_RUNTIME_CUDA_LAUNCHES_MOVERS_H

@@ -1,10 +1,10 @@
 //===- TensorMaps.h - Tensors that kernels copy by tiles --------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_CUDA_TENSORMAPS_H
-#define KV_RUNTIME_CUDA_TENSORMAPS_H
+#ifndef KV_RUNTIME_CUDA_LAUNCHES_TENSORMAPS_H
+#define KV_RUNTIME_CUDA_LAUNCHES_TENSORMAPS_H
 
-#include "Driver.h"
 #include "kernels/cuda/TensorMap.h"
+#include "runtime/cuda/driver/Driver.h"
 
 namespace kv::cuda {
 
@@ -16,4 +16,4 @@ driver::Result encodeTensor(const driver::Driver &api,
 
 } // namespace kv::cuda
 
-#endif // KV_RUNTIME_CUDA_TENSORMAPS_H
+#endif // KV_RUNTIME_CUDA_LAUNCHES_TENSORMAPS_H

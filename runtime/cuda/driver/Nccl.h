@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_CUDA_NCCL_H
-#define KV_RUNTIME_CUDA_NCCL_H
+#ifndef KV_RUNTIME_CUDA_DRIVER_NCCL_H
+#define KV_RUNTIME_CUDA_DRIVER_NCCL_H
 
 #include "Driver.h"
 
@@ -44,4 +44,4 @@ Expected<const Nccl *> loadNccl();
 
 } // namespace kv::cuda::nccl
 
-#endif // KV_RUNTIME_CUDA_NCCL_H
+#endif // KV_RUNTIME_CUDA_DRIVER_NCCL_H

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_STATEPOOL_H
-#define KV_RUNTIME_ENGINE_STATEPOOL_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_STATEPOOL_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_STATEPOOL_H
 
 #include "FixedArray.h"
 
@@ -101,4 +101,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_STATEPOOL_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_STATEPOOL_H

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_LOOKUPTABLE_H
-#define KV_RUNTIME_ENGINE_LOOKUPTABLE_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_LOOKUPTABLE_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_LOOKUPTABLE_H
 
 #include "FixedArray.h"
 #include "SequenceState.h"
@@ -72,4 +72,4 @@ inline int32_t LookupTable::update(int64_t row, const Sequence &sequence,
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_LOOKUPTABLE_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_LOOKUPTABLE_H

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_PRIORITYLIMITS_H
-#define KV_RUNTIME_ENGINE_PRIORITYLIMITS_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_PRIORITYLIMITS_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_PRIORITYLIMITS_H
 
 #include "PageLists.h"
 #include "Worth.h"
@@ -86,4 +86,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_PRIORITYLIMITS_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_PRIORITYLIMITS_H

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_ACCESSES_H
-#define KV_RUNTIME_ENGINE_ACCESSES_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_ACCESSES_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_ACCESSES_H
 
 #include <cstdint>
 
@@ -23,4 +23,4 @@ inline void countAccess() {}
 
 } // namespace kv::detail
 
-#endif // KV_RUNTIME_ENGINE_ACCESSES_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_ACCESSES_H

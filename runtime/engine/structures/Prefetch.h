@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_PREFETCH_H
-#define KV_RUNTIME_ENGINE_PREFETCH_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_PREFETCH_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_PREFETCH_H
 
 #include <cstdint>
 
@@ -29,4 +29,4 @@ inline void prefetch(const void *address) {
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_PREFETCH_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_PREFETCH_H

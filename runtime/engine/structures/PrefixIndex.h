@@ -22,8 +22,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_PREFIXINDEX_H
-#define KV_RUNTIME_ENGINE_PREFIXINDEX_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_PREFIXINDEX_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_PREFIXINDEX_H
 
 #include "FixedArray.h"
 #include "Prefetch.h"
@@ -358,4 +358,4 @@ inline uint32_t PrefixIndex::insertAt(size_t at, uint64_t tag, NodeRef parent,
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_PREFIXINDEX_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_PREFIXINDEX_H

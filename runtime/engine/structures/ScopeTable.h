@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_SCOPETABLE_H
-#define KV_RUNTIME_ENGINE_SCOPETABLE_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_SCOPETABLE_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_SCOPETABLE_H
 
 #include "FixedArray.h"
 
@@ -110,4 +110,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_SCOPETABLE_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_SCOPETABLE_H

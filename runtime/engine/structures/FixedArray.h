@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_FIXEDARRAY_H
-#define KV_RUNTIME_ENGINE_FIXEDARRAY_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_FIXEDARRAY_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_FIXEDARRAY_H
 
 #include "Accesses.h"
 
@@ -70,4 +70,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_FIXEDARRAY_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_FIXEDARRAY_H

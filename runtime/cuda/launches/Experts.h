@@ -1,7 +1,7 @@
 //===- Experts.h - The order of choices that products take ------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_CUDA_EXPERTS_H
-#define KV_RUNTIME_CUDA_EXPERTS_H
+#ifndef KV_RUNTIME_CUDA_LAUNCHES_EXPERTS_H
+#define KV_RUNTIME_CUDA_LAUNCHES_EXPERTS_H
 
 #include "Movers.h"
 
@@ -21,4 +21,4 @@ bool orderOf(Call &call, const KvTensorView &order, int64_t xRows,
 
 } // namespace kv::cuda
 
-#endif // KV_RUNTIME_CUDA_EXPERTS_H
+#endif // KV_RUNTIME_CUDA_LAUNCHES_EXPERTS_H

@@ -1,7 +1,7 @@
 //===- Worth.h - How long a page is worth keeping ---------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_ENGINE_WORTH_H
-#define KV_RUNTIME_ENGINE_WORTH_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_WORTH_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_WORTH_H
 
 #include "kv/Runtime/Engine/Sequence.h"
 
@@ -39,4 +39,4 @@ struct Worth {
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_WORTH_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_WORTH_H

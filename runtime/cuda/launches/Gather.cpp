@@ -1,8 +1,8 @@
 //===- Gather.cpp - What ranks hold, on all of them -----------------------===//
 
 #include "Movers.h"
-#include "Ranks.h"
 #include "kv/Runtime/Buffer.h"
+#include "runtime/cuda/Ranks.h"
 
 using namespace kv;
 using namespace kv::cuda;

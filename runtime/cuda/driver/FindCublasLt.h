@@ -1,7 +1,7 @@
 //===- FindCublasLt.h - Where cuBLASLt and NCCL may lie ---------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_CUDA_FINDCUBLASLT_H
-#define KV_RUNTIME_CUDA_FINDCUBLASLT_H
+#ifndef KV_RUNTIME_CUDA_DRIVER_FINDCUBLASLT_H
+#define KV_RUNTIME_CUDA_DRIVER_FINDCUBLASLT_H
 
 #include <string>
 #include <vector>
@@ -18,4 +18,4 @@ std::vector<std::string> ncclCandidates();
 
 } // namespace kv::cuda::driver
 
-#endif // KV_RUNTIME_CUDA_FINDCUBLASLT_H
+#endif // KV_RUNTIME_CUDA_DRIVER_FINDCUBLASLT_H

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_PAGELISTS_H
-#define KV_RUNTIME_ENGINE_PAGELISTS_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_PAGELISTS_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_PAGELISTS_H
 
 #include "FixedArray.h"
 #include "Prefetch.h"
@@ -173,4 +173,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_PAGELISTS_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_PAGELISTS_H

@@ -19,8 +19,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_PAGEPOOL_H
-#define KV_RUNTIME_ENGINE_PAGEPOOL_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_PAGEPOOL_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_PAGEPOOL_H
 
 #include "Eviction.h"
 #include "PageLists.h"
@@ -250,4 +250,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_PAGEPOOL_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_PAGEPOOL_H

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_CUDA_DRIVER_H
-#define KV_RUNTIME_CUDA_DRIVER_H
+#ifndef KV_RUNTIME_CUDA_DRIVER_DRIVER_H
+#define KV_RUNTIME_CUDA_DRIVER_DRIVER_H
 
 #include "kv/Runtime/Error.h"
 
@@ -156,4 +156,4 @@ Expected<const CublasLt *> loadCublasLt();
 
 } // namespace kv::cuda::driver
 
-#endif // KV_RUNTIME_CUDA_DRIVER_H
+#endif // KV_RUNTIME_CUDA_DRIVER_DRIVER_H

@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_EVICTION_H
-#define KV_RUNTIME_ENGINE_EVICTION_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_EVICTION_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_EVICTION_H
 
 #include "PageLists.h"
 
@@ -101,4 +101,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_EVICTION_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_EVICTION_H

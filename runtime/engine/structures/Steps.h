@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ENGINE_STEPS_H
-#define KV_RUNTIME_ENGINE_STEPS_H
+#ifndef KV_RUNTIME_ENGINE_STRUCTURES_STEPS_H
+#define KV_RUNTIME_ENGINE_STRUCTURES_STEPS_H
 
 #include "kv/Runtime/Engine/PageOps.h"
 
@@ -55,4 +55,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ENGINE_STEPS_H
+#endif // KV_RUNTIME_ENGINE_STRUCTURES_STEPS_H
