@@ -10,9 +10,9 @@
 
 #include "kv/Passes/Raise.h"
 
-#include "Sizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/raise/analysis/Sizes.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVRAISETOKENS

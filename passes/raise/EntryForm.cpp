@@ -2,10 +2,10 @@
 
 #include "EntryForm.h"
 
-#include "Graph.h"
 #include "kv/Dialect/KV.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/raise/analysis/Graph.h"
 
 using namespace mlir;
 using namespace kv;

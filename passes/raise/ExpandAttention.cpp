@@ -8,11 +8,11 @@
 #include "kv/Passes/Raise.h"
 
 #include "EntryForm.h"
-#include "Graph.h"
 #include "kv/Dialect/KV.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/raise/analysis/Graph.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVEXPANDATTENTION

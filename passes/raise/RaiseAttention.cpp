@@ -2,10 +2,10 @@
 
 #include "kv/Passes/Raise.h"
 
-#include "Elements.h"
-#include "MaskProof.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/raise/analysis/Elements.h"
+#include "passes/raise/analysis/MaskProof.h"
 
 #include <cmath>
 

@@ -8,11 +8,11 @@
 
 #include "kv/Passes/Raise.h"
 
-#include "Graph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/LinalgInterfaces.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/raise/analysis/Graph.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVRAISECONTRACTIONS

@@ -9,12 +9,12 @@
 
 #include "kv/Passes/Raise.h"
 
-#include "Graph.h"
 #include "kv/Dialect/KV.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/raise/analysis/Graph.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVRAISEEXPERTS

@@ -8,10 +8,10 @@
 
 #include "kv/Passes/Raise.h"
 
-#include "Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/raise/analysis/Elements.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVRAISEINDICES

@@ -8,9 +8,9 @@
 
 #include "kv/Passes/Raise.h"
 
-#include "Graph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "passes/raise/analysis/Graph.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVRAISEPOSITIONS

@@ -2,7 +2,6 @@
 
 #include "kv/Passes/Raise.h"
 
-#include "Graph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -11,6 +10,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/raise/analysis/Graph.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVRAISEPRODUCTS

@@ -9,10 +9,10 @@
 #include "kv/Passes/Raise.h"
 
 #include "EntryForm.h"
-#include "Graph.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/raise/analysis/Graph.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace kv {

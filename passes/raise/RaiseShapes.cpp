@@ -15,9 +15,9 @@
 #include "kv/Passes/Raise.h"
 
 #include "Shapes.h"
-#include "Sizes.h"
 #include "kv/Dialect/KV.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "passes/raise/analysis/Sizes.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVRAISELAST

@@ -7,11 +7,11 @@
 
 #include "kv/Passes/Raise.h"
 
-#include "Elements.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/raise/analysis/Elements.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVRAISESOFTMAX

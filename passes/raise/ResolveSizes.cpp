@@ -8,11 +8,11 @@
 
 #include "kv/Passes/Raise.h"
 
-#include "Sizes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/raise/analysis/Sizes.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVRAISESIZES

@@ -8,9 +8,9 @@
 #ifndef KV_PASSES_RAISE_SHAPES_H
 #define KV_PASSES_RAISE_SHAPES_H
 
-#include "Graph.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/raise/analysis/Graph.h"
 
 #include <map>
 

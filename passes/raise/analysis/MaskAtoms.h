@@ -1,7 +1,7 @@
 //===- MaskAtoms.h - How a mask looks at positions --------------*- C++ -*-===//
 
-#ifndef KV_PASSES_RAISE_MASKATOMS_H
-#define KV_PASSES_RAISE_MASKATOMS_H
+#ifndef KV_PASSES_RAISE_ANALYSIS_MASKATOMS_H
+#define KV_PASSES_RAISE_ANALYSIS_MASKATOMS_H
 
 #include "Elements.h"
 
@@ -46,4 +46,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_RAISE_MASKATOMS_H
+#endif // KV_PASSES_RAISE_ANALYSIS_MASKATOMS_H

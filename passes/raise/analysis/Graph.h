@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_PASSES_RAISE_GRAPH_H
-#define KV_PASSES_RAISE_GRAPH_H
+#ifndef KV_PASSES_RAISE_ANALYSIS_GRAPH_H
+#define KV_PASSES_RAISE_ANALYSIS_GRAPH_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -91,4 +91,4 @@ inline mlir::remark::RemarkOpts raiseRemark(llvm::StringRef name) {
 
 } // namespace kv
 
-#endif // KV_PASSES_RAISE_GRAPH_H
+#endif // KV_PASSES_RAISE_ANALYSIS_GRAPH_H

@@ -18,8 +18,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_PASSES_RAISE_MASKPOINTS_H
-#define KV_PASSES_RAISE_MASKPOINTS_H
+#ifndef KV_PASSES_RAISE_ANALYSIS_MASKPOINTS_H
+#define KV_PASSES_RAISE_ANALYSIS_MASKPOINTS_H
 
 #include <array>
 #include <cstdint>
@@ -40,4 +40,4 @@ std::optional<std::set<Point>> chunkPoints(const std::set<int64_t> &constants,
 
 } // namespace kv
 
-#endif // KV_PASSES_RAISE_MASKPOINTS_H
+#endif // KV_PASSES_RAISE_ANALYSIS_MASKPOINTS_H

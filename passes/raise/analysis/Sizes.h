@@ -1,7 +1,7 @@
 //===- Sizes.h - Sizes as polynomials in the length -------------*- C++ -*-===//
 
-#ifndef KV_PASSES_RAISE_SIZES_H
-#define KV_PASSES_RAISE_SIZES_H
+#ifndef KV_PASSES_RAISE_ANALYSIS_SIZES_H
+#define KV_PASSES_RAISE_ANALYSIS_SIZES_H
 
 #include "Graph.h"
 #include "llvm/ADT/DenseMap.h"
@@ -67,4 +67,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_RAISE_SIZES_H
+#endif // KV_PASSES_RAISE_ANALYSIS_SIZES_H

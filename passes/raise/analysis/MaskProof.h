@@ -1,7 +1,7 @@
 //===- MaskProof.h - What a mask is, for all positions ----------*- C++ -*-===//
 
-#ifndef KV_PASSES_RAISE_MASKPROOF_H
-#define KV_PASSES_RAISE_MASKPROOF_H
+#ifndef KV_PASSES_RAISE_ANALYSIS_MASKPROOF_H
+#define KV_PASSES_RAISE_ANALYSIS_MASKPROOF_H
 
 #include "Graph.h"
 #include "kv/Dialect/KV.h"
@@ -30,4 +30,4 @@ proveMask(const Graph &graph, mlir::Operation *attention, mlir::Value mask);
 
 } // namespace kv
 
-#endif // KV_PASSES_RAISE_MASKPROOF_H
+#endif // KV_PASSES_RAISE_ANALYSIS_MASKPROOF_H

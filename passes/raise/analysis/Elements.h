@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_PASSES_RAISE_ELEMENTS_H
-#define KV_PASSES_RAISE_ELEMENTS_H
+#ifndef KV_PASSES_RAISE_ANALYSIS_ELEMENTS_H
+#define KV_PASSES_RAISE_ANALYSIS_ELEMENTS_H
 
 #include "Sizes.h"
 
@@ -131,4 +131,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_RAISE_ELEMENTS_H
+#endif // KV_PASSES_RAISE_ANALYSIS_ELEMENTS_H
