@@ -2,9 +2,9 @@
 
 #include "AttentionOperands.h"
 
-#include "Trees.h"
-#include "VisibleKeys.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/common/Trees.h"
+#include "passes/common/VisibleKeys.h"
 
 using namespace mlir;
 using namespace kv;

@@ -2,9 +2,9 @@
 
 #include "LeafRows.h"
 
-#include "KernelLoops.h"
 #include "kv/Definition/Plan.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/common/KernelLoops.h"
 
 using namespace mlir;
 using namespace kv;

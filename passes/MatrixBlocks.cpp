@@ -10,11 +10,11 @@
 
 #include "MatrixBlocks.h"
 
-#include "KernelLoops.h"
 #include "MatrixUnit.h"
-#include "PackedBlocks.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/common/KernelLoops.h"
+#include "passes/common/PackedBlocks.h"
 
 using namespace mlir;
 using namespace kv;

@@ -2,10 +2,10 @@
 
 #include "PackedLeaf.h"
 
-#include "KernelLoops.h"
 #include "kv/Definition/Plan.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/common/KernelLoops.h"
 
 using namespace mlir;
 using namespace kv;

@@ -5,7 +5,7 @@
 
 #include "AttentionOperands.h"
 #include "AttentionState.h"
-#include "Trees.h"
+#include "passes/common/Trees.h"
 
 namespace kv {
 

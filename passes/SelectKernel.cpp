@@ -10,17 +10,17 @@
 #include "kv/Passes/Passes.h"
 
 #include "AttentionShape.h"
-#include "Bands.h"
-#include "CacheAccess.h"
-#include "DeviceKernels.h"
-#include "HostSizes.h"
-#include "Launches.h"
 #include "VectorizeRecurrence.h"
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/Remarks.h"
+#include "passes/collections/Bands.h"
+#include "passes/common/CacheAccess.h"
+#include "passes/common/HostSizes.h"
+#include "passes/cuda/DeviceKernels.h"
+#include "passes/cuda/Launches.h"
 
 #include <map>
 

@@ -2,9 +2,9 @@
 
 #include "StatePieces.h"
 
-#include "CacheAccess.h"
-#include "KernelLoops.h"
-#include "States.h"
+#include "passes/common/CacheAccess.h"
+#include "passes/common/KernelLoops.h"
+#include "passes/common/States.h"
 
 using namespace mlir;
 using namespace kv;

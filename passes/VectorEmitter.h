@@ -9,7 +9,7 @@
 #ifndef KV_PASSES_VECTOREMITTER_H
 #define KV_PASSES_VECTOREMITTER_H
 
-#include "Emitter.h"
+#include "passes/common/Emitter.h"
 
 namespace kv {
 

@@ -2,7 +2,6 @@
 
 #include "kv/Passes/Passes.h"
 
-#include "KernelLoops.h"
 #include "VectorizeAttention.h"
 #include "VectorizeMatmul.h"
 #include "VectorizeRecurrence.h"
@@ -14,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/common/KernelLoops.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace kv {

@@ -11,10 +11,10 @@
 
 #include "AttentionItems.h"
 #include "AttentionLeaf.h"
-#include "CacheAccess.h"
-#include "KernelLoops.h"
 #include "MatrixLeaf.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "passes/common/CacheAccess.h"
+#include "passes/common/KernelLoops.h"
 
 using namespace mlir;
 using namespace kv;

@@ -11,14 +11,14 @@
 
 #include "VectorizeBlocks.h"
 
-#include "Emitter.h"
-#include "KernelLoops.h"
 #include "MatrixBlocks.h"
-#include "PackedBlocks.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/common/Emitter.h"
+#include "passes/common/KernelLoops.h"
+#include "passes/common/PackedBlocks.h"
 
 using namespace mlir;
 using namespace kv;

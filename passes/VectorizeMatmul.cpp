@@ -12,7 +12,6 @@
 
 #include "VectorizeMatmul.h"
 
-#include "KernelLoops.h"
 #include "TileRows.h"
 #include "VectorizeBlocks.h"
 #include "VectorizeMatrix.h"
@@ -21,6 +20,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "passes/common/KernelLoops.h"
 
 using namespace mlir;
 using namespace kv;

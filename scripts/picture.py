@@ -117,7 +117,7 @@ def draw(kv_opt):
         sys.exit(f"picture.py: Symbols.def has no {', '.join(lost)}, but the picture shows it")
     manifest = found(r'"(\.kv\.manifest)"', "lib/Compiler/Compiler.cpp")[0]
     kernels = found(r'KV_KERNEL_IMAGES_SECTION "([.\w]+)"', "include/kv/ABI/KernelImages.h")[0]
-    entry = found(r'"(kv_entry_)"', "passes/FormEntries.cpp")[0]
+    entry = found(r'"(kv_entry_)"', "passes/entries/FormEntries.cpp")[0]
     cpu, cuda = passes(kv_opt, "kv-cpu"), passes(kv_opt, "kv-cuda")
 
     p = Picture()

@@ -1,0 +1,116 @@
+//===- FoldCasts.cpp - Casts become part of other launches ----------------===//
+
+#include "FoldCasts.h"
+
+#include "Launches.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "passes/common/HostSizes.h"
+
+using namespace mlir;
+using namespace kv;
+
+static bool isCast(Operation *op) {
+  auto launch = dyn_cast_or_null<LaunchOp>(op);
+  return launch && launch.getResult() && launch.getCallee() == "cast";
+}
+
+/// Whether the launch's kernel can write elements of this type. It then rounds
+/// once, as a cast of its result does.
+static bool canWrite(LaunchOp op, Type element) {
+  StringRef callee = op.getCallee();
+  if (callee == "matmul" || callee == "expertMatmul")
+    return element == getElementTypeOrSelf(op.getArguments()[1]);
+  return callee == "norm" || callee == "pair" || callee == "elementwise" ||
+         callee == "embedding" || callee == "rope" || callee == "quantMatmul" ||
+         callee == "quantEmbedding" || callee == "expertQuantMatmul" ||
+         callee == "sumChoices" || callee == "gateRows" ||
+         callee == "mergeSides";
+}
+
+namespace {
+/// Folds a cast to the type that its operand has; a cast of a cast that only
+/// widened; a cast of a view, which becomes a view of a cast; and a cast of a
+/// launch whose result is used by equal casts only; a gather gives it to what
+/// it gathers.
+struct FoldCast : OpRewritePattern<LaunchOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(LaunchOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isCast(op))
+      return failure();
+    Value x = op.getArguments()[0];
+    Type to = getElementTypeOrSelf(op.getResult());
+    Operation *maker = x.getDefiningOp();
+    if (getElementTypeOrSelf(x) == to) {
+      rewriter.replaceOp(op, x);
+      return success();
+    }
+    if (!maker)
+      return failure();
+    Emitter b(op);
+    b.setListener(rewriter.getListener());
+    if (isCast(maker)) {
+      Value narrow = cast<LaunchOp>(maker).getArguments()[0];
+      if (getElementTypeOrSelf(narrow).getIntOrFloatBitWidth() >=
+          getElementTypeOrSelf(x).getIntOrFloatBitWidth())
+        return failure();
+      rewriter.replaceOp(op, castTo(b, narrow, to));
+      return success();
+    }
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(maker)) {
+      Value source = castTo(b, maker->getOperand(0), to);
+      Operation *view = rewriter.clone(*maker);
+      rewriter.modifyOpInPlace(view, [&] {
+        view->setOperand(0, source);
+        view->getResult(0).setType(op.getResult().getType());
+      });
+      rewriter.replaceOp(op, view);
+      return success();
+    }
+    auto launch = dyn_cast<LaunchOp>(maker);
+    // Ranks exchange half as many bytes of narrow elements.
+    bool isGather = launch && launch.getCallee() == "gather";
+    if (!launch || !(isGather || canWrite(launch, to)) ||
+        !llvm::all_of(x.getUsers(), [&](Operation *user) {
+          return isCast(user) && getElementTypeOrSelf(user->getResult(0)) == to;
+        }))
+      return failure();
+    b.setInsertionPoint(launch);
+    SmallVector<Value> arguments(launch.getArguments());
+    if (isGather)
+      arguments[0] = castTo(b, arguments[0], to);
+    Value written =
+        kv::launch(b, launch.getCallee(), arguments, launch.getOut(), to);
+    for (Operation *user : llvm::to_vector(x.getUsers()))
+      rewriter.replaceOp(user, written);
+    rewriter.eraseOp(launch);
+    return success();
+  }
+};
+} // namespace
+
+FailureOr<int64_t> kv::foldCasts(ModuleOp module) {
+  MLIRContext *context = module.getContext();
+  int64_t left = 0;
+  RewritePatternSet patterns(context);
+  patterns.add<FoldCast>(context);
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::DimOp::getCanonicalizationPatterns(patterns, context);
+  if (failed(applyPatternsGreedily(module, std::move(patterns))))
+    return module.emitOpError("casts do not settle");
+  module.walk([&](LaunchOp op) {
+    if (!isCast(op))
+      return;
+    ++left;
+    Value x = op.getArguments()[0];
+    if (cast<RankedTensorType>(x.getType()).getRank() == 2)
+      return;
+    Emitter b(op);
+    Value rows = castTo(b, toRows(b, x), getElementTypeOrSelf(op.getResult()));
+    op.getResult().replaceAllUsesWith(fromRows(b, rows, x));
+    op.erase();
+  });
+  return left;
+}

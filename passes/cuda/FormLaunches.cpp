@@ -1,0 +1,164 @@
+//===- FormLaunches.cpp - Computations become launches --------------------===//
+
+#include "kv/Passes/Passes.h"
+
+#include "DeviceKernels.h"
+#include "FoldCasts.h"
+#include "LaunchFormer.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/common/HostSizes.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace kv {
+#define GEN_PASS_DEF_KVFORMLAUNCHES
+#include "kv/Passes/Passes.h.inc"
+} // namespace kv
+
+using namespace mlir;
+using namespace kv;
+
+namespace {
+struct FormLaunches : kv::impl::KVFormLaunchesBase<FormLaunches> {
+  using KVFormLaunchesBase::KVFormLaunchesBase;
+
+  void runOnOperation() override {
+    LaunchFormer former(getOperation());
+    if (failed(checkChips()) || failed(formLaunches(former)) ||
+        failed(former.formElementwise()))
+      return signalPassFailure();
+    FailureOr<int64_t> casts = foldCasts(getOperation());
+    if (failed(casts) || failed(checkRest(former)))
+      return signalPassFailure();
+    numLaunches += former.launches();
+    numCasts += *casts;
+    noteDeviceCode(former.attentionCode());
+  }
+
+private:
+  LogicalResult checkChips() {
+    llvm::StringSet<> known;
+    for (StringRef chip : chips) {
+      StringRef number = chip;
+      unsigned capability = 0;
+      if (!number.consume_front("sm_") ||
+          number.consumeInteger(10, capability) || capability < 80 ||
+          !(number.empty() || number == "a" || number == "f"))
+        return emitError(getOperation().getLoc())
+               << "chip '" << chip
+               << "': expected sm_80 or later, such as sm_80 or sm_90a";
+      if (!known.insert(chip).second)
+        return emitError(getOperation().getLoc())
+               << "chip '" << chip << "' is given twice: expected each once";
+    }
+    return success();
+  }
+
+  LogicalResult formLaunches(LaunchFormer &former) {
+    foldSizes(getOperation());
+    SmallVector<Operation *> gathers, positions, others;
+    WalkResult walked = getOperation().walk([&](Operation *op) -> WalkResult {
+      if (isOnBuffers(op))
+        return op->emitOpError("is on buffers: kv-form-launches takes tensors");
+      if (isa<GatherOp>(op))
+        gathers.push_back(op);
+      else if (isa<PositionsOp>(op))
+        positions.push_back(op);
+      else if (isa<linalg::LinalgOp, RopeOp, RmsNormOp, AttentionOp, StoreOp,
+                   MatmulOp, DequantizeOp, RouteOp, KeepGroupsOp,
+                   ExpertMatmulOp, SampleOp, MergeOp>(op))
+        others.push_back(op);
+      return WalkResult::advance();
+    });
+    if (walked.wasInterrupted())
+      return failure();
+    // Sizes are traced through launches.
+    for (Operation *op : gathers)
+      if (failed(former.convert(cast<GatherOp>(op))))
+        return failure();
+    // Ropes tell how many positions there are.
+    for (Operation *op : positions)
+      if (failed(former.convert(cast<PositionsOp>(op))))
+        return failure();
+    // In order: what stands before is a launch already, and is not looked into.
+    for (Operation *op : others) {
+      LogicalResult converted =
+          llvm::TypeSwitch<Operation *, LogicalResult>(op)
+              .Case<RopeOp, RmsNormOp, AttentionOp, StoreOp, MatmulOp,
+                    DequantizeOp, RouteOp, KeepGroupsOp, ExpertMatmulOp,
+                    SampleOp, MergeOp, linalg::LinalgOp>(
+                  [&](auto each) { return former.convert(each); })
+              .Default([](Operation *) { return success(); });
+      if (failed(converted))
+        return failure();
+    }
+    return success();
+  }
+
+  /// Whether the operation has no result because it writes to buffers.
+  static bool isOnBuffers(Operation *op) {
+    if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+      return !linalg.hasPureTensorSemantics();
+    auto form = dyn_cast<TwoFormOpInterface>(op);
+    return form && !form.getOutRanges().empty() && op->getNumResults() == 0;
+  }
+
+  /// Sizes, views, scalars, calls, loops, and what is launched.
+  static bool isHostCode(Operation *op) {
+    if (isOnRowsOrStates(op))
+      return !!getKernel(op); // kv-select-kernel has checked it
+    if (isa<func::FuncOp, func::CallOp, func::ReturnOp, tensor::EmptyOp,
+            tensor::DimOp, tensor::CastOp, tensor::ExpandShapeOp,
+            tensor::CollapseShapeOp, tensor::ExtractSliceOp,
+            tensor::InsertSliceOp, memref::DimOp, memref::CastOp,
+            memref::TransposeOp, scf::ForOp, scf::IfOp, scf::YieldOp, LaunchOp,
+            TextOp, PlanBytesOp, StoreOp, AttentionOp, CopyPagesOp, AssertOp,
+            CheckStepOp, RankOp>(op))
+      return true;
+    return isa<arith::ArithDialect>(op->getDialect()) &&
+           llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
+  }
+
+  /// What is left must be host code.
+  LogicalResult checkRest(LaunchFormer &former) {
+    bool failed = false;
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op == getOperation() || isHostCode(op))
+        return WalkResult::advance();
+      failed = true;
+      if (isOnRowsOrStates(op)) {
+        op->emitOpError("is not by the kernel 'cuda': run "
+                        "kv-select-kernel{target=cuda} before");
+        return WalkResult::skip();
+      }
+      former.noKernel(op)
+          << ": kv-cuda has kernels for products with a weight [N, K], "
+             "x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic "
+             "on one or two tensors (one may be a row for all), rows of a "
+             "table, casts, argmax, kv.sample, kv.positions, kv.rope, "
+             "kv.store, kv.attention, kv.copy_pages, kv.load, kv.update, "
+             "kv.state_read, kv.state_write, kv.state_convolution, "
+             "kv.state_scan, kv.route, kv.keep_groups, "
+             "kv.expert_matmul, kv.merge, and quantised weights with "
+             "kv.activations = i8";
+      return WalkResult::skip();
+    });
+    return failure(failed);
+  }
+
+  void noteDeviceCode(std::set<std::string> images) {
+    Builder b(&getContext());
+    images.emplace(kernels::MoversImage);
+    SmallVector<StringRef> imageNames(images.begin(), images.end());
+    SmallVector<StringRef> chipNames(chips.begin(), chips.end());
+    getOperation()->setAttr(
+        KVDialect::getDeviceCodeAttrName(),
+        b.getDictionaryAttr(
+            {b.getNamedAttr("chips", b.getStrArrayAttr(chipNames)),
+             b.getNamedAttr("images", b.getStrArrayAttr(imageNames))}));
+  }
+};
+} // namespace
