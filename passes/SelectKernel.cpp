@@ -9,8 +9,6 @@
 
 #include "kv/Passes/Passes.h"
 
-#include "AttentionShape.h"
-#include "VectorizeRecurrence.h"
 #include "kv/ABI/Context.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -19,6 +17,8 @@
 #include "passes/collections/Bands.h"
 #include "passes/common/CacheAccess.h"
 #include "passes/common/HostSizes.h"
+#include "passes/cpu/VectorizeRecurrence.h"
+#include "passes/cpu/attention/AttentionShape.h"
 #include "passes/cuda/DeviceKernels.h"
 #include "passes/cuda/Launches.h"
 

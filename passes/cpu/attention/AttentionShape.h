@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_PASSES_ATTENTIONSHAPE_H
-#define KV_PASSES_ATTENTIONSHAPE_H
+#ifndef KV_PASSES_CPU_ATTENTION_ATTENTIONSHAPE_H
+#define KV_PASSES_CPU_ATTENTION_ATTENTIONSHAPE_H
 
 #include "kv/Dialect/KV.h"
 
@@ -55,4 +55,4 @@ std::optional<std::string> whyNotVectorized(AttentionOp op);
 
 } // namespace kv
 
-#endif // KV_PASSES_ATTENTIONSHAPE_H
+#endif // KV_PASSES_CPU_ATTENTION_ATTENTIONSHAPE_H

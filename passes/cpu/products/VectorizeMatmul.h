@@ -1,7 +1,7 @@
 //===- VectorizeMatmul.h - Products as tiled loops --------------*- C++ -*-===//
 
-#ifndef KV_PASSES_VECTORIZEMATMUL_H
-#define KV_PASSES_VECTORIZEMATMUL_H
+#ifndef KV_PASSES_CPU_PRODUCTS_VECTORIZEMATMUL_H
+#define KV_PASSES_CPU_PRODUCTS_VECTORIZEMATMUL_H
 
 #include "IntegerDot.h"
 #include "kv/Dialect/KV.h"
@@ -25,4 +25,4 @@ void vectorizeExpertMatmul(mlir::OpBuilder &b, ExpertMatmulOp op,
 
 } // namespace kv
 
-#endif // KV_PASSES_VECTORIZEMATMUL_H
+#endif // KV_PASSES_CPU_PRODUCTS_VECTORIZEMATMUL_H

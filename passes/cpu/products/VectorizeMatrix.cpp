@@ -10,10 +10,10 @@
 
 #include "VectorizeMatrix.h"
 
-#include "MatrixUnit.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/common/KernelLoops.h"
+#include "passes/cpu/vector/MatrixUnit.h"
 
 using namespace mlir;
 using namespace kv;

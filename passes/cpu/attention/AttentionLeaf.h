@@ -1,7 +1,7 @@
 //===- AttentionLeaf.h - Attention over one leaf of keys --------*- C++ -*-===//
 
-#ifndef KV_PASSES_ATTENTIONLEAF_H
-#define KV_PASSES_ATTENTIONLEAF_H
+#ifndef KV_PASSES_CPU_ATTENTION_ATTENTIONLEAF_H
+#define KV_PASSES_CPU_ATTENTION_ATTENTIONLEAF_H
 
 #include "LeafRows.h"
 
@@ -54,4 +54,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_ATTENTIONLEAF_H
+#endif // KV_PASSES_CPU_ATTENTION_ATTENTIONLEAF_H

@@ -1,7 +1,7 @@
 //===- LeafRows.h - The keys and values of a leaf ---------------*- C++ -*-===//
 
-#ifndef KV_PASSES_LEAFROWS_H
-#define KV_PASSES_LEAFROWS_H
+#ifndef KV_PASSES_CPU_ATTENTION_LEAFROWS_H
+#define KV_PASSES_CPU_ATTENTION_LEAFROWS_H
 
 #include "RowKeys.h"
 
@@ -66,4 +66,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_LEAFROWS_H
+#endif // KV_PASSES_CPU_ATTENTION_LEAFROWS_H

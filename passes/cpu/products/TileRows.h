@@ -1,7 +1,7 @@
 //===- TileRows.h - Which rows a tile multiplies ----------------*- C++ -*-===//
 
-#ifndef KV_PASSES_TILEROWS_H
-#define KV_PASSES_TILEROWS_H
+#ifndef KV_PASSES_CPU_PRODUCTS_TILEROWS_H
+#define KV_PASSES_CPU_PRODUCTS_TILEROWS_H
 
 #include "kv/Dialect/KV.h"
 
@@ -52,4 +52,4 @@ ExpertOrder orderByExpert(mlir::OpBuilder &b, mlir::Location loc,
 
 } // namespace kv
 
-#endif // KV_PASSES_TILEROWS_H
+#endif // KV_PASSES_CPU_PRODUCTS_TILEROWS_H

@@ -2,8 +2,6 @@
 
 #include "kv/Passes/Passes.h"
 
-#include "VectorizeAttention.h"
-#include "VectorizeMatmul.h"
 #include "VectorizeRecurrence.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,6 +12,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/common/KernelLoops.h"
+#include "passes/cpu/attention/VectorizeAttention.h"
+#include "passes/cpu/products/VectorizeMatmul.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace kv {

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_PASSES_INTEGERDOT_H
-#define KV_PASSES_INTEGERDOT_H
+#ifndef KV_PASSES_CPU_PRODUCTS_INTEGERDOT_H
+#define KV_PASSES_CPU_PRODUCTS_INTEGERDOT_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -70,4 +70,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_INTEGERDOT_H
+#endif // KV_PASSES_CPU_PRODUCTS_INTEGERDOT_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_PASSES_VECTOREMITTER_H
-#define KV_PASSES_VECTOREMITTER_H
+#ifndef KV_PASSES_CPU_VECTOR_VECTOREMITTER_H
+#define KV_PASSES_CPU_VECTOR_VECTOREMITTER_H
 
 #include "passes/common/Emitter.h"
 
@@ -105,4 +105,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_VECTOREMITTER_H
+#endif // KV_PASSES_CPU_VECTOR_VECTOREMITTER_H

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_PASSES_ATTENTIONITEMS_H
-#define KV_PASSES_ATTENTIONITEMS_H
+#ifndef KV_PASSES_CPU_ATTENTION_ATTENTIONITEMS_H
+#define KV_PASSES_CPU_ATTENTION_ATTENTIONITEMS_H
 
 #include "AttentionOperands.h"
 #include "AttentionState.h"
@@ -76,4 +76,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_ATTENTIONITEMS_H
+#endif // KV_PASSES_CPU_ATTENTION_ATTENTIONITEMS_H

@@ -2,9 +2,9 @@
 
 #include "TileRows.h"
 
-#include "VectorEmitter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/cpu/vector/VectorEmitter.h"
 
 using namespace mlir;
 using namespace kv;

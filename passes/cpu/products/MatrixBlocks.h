@@ -1,7 +1,7 @@
 //===- MatrixBlocks.h - Packed blocks by a matrix unit ----------*- C++ -*-===//
 
-#ifndef KV_PASSES_MATRIXBLOCKS_H
-#define KV_PASSES_MATRIXBLOCKS_H
+#ifndef KV_PASSES_CPU_PRODUCTS_MATRIXBLOCKS_H
+#define KV_PASSES_CPU_PRODUCTS_MATRIXBLOCKS_H
 
 #include "VectorizeBlocks.h"
 
@@ -17,4 +17,4 @@ mlir::Value buildMatrixBlocks(mlir::OpBuilder &b, mlir::Location loc,
 
 } // namespace kv
 
-#endif // KV_PASSES_MATRIXBLOCKS_H
+#endif // KV_PASSES_CPU_PRODUCTS_MATRIXBLOCKS_H

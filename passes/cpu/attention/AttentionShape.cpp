@@ -2,7 +2,7 @@
 
 #include "AttentionShape.h"
 
-#include "MatrixUnit.h"
+#include "passes/cpu/vector/MatrixUnit.h"
 
 using namespace mlir;
 using namespace kv;

@@ -1,10 +1,10 @@
 //===- MatrixLeaf.h - A leaf of keys by a matrix unit -----------*- C++ -*-===//
 
-#ifndef KV_PASSES_MATRIXLEAF_H
-#define KV_PASSES_MATRIXLEAF_H
+#ifndef KV_PASSES_CPU_ATTENTION_MATRIXLEAF_H
+#define KV_PASSES_CPU_ATTENTION_MATRIXLEAF_H
 
 #include "PackedLeaf.h"
-#include "PartsProduct.h"
+#include "passes/cpu/vector/PartsProduct.h"
 
 namespace kv {
 
@@ -57,4 +57,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_MATRIXLEAF_H
+#endif // KV_PASSES_CPU_ATTENTION_MATRIXLEAF_H

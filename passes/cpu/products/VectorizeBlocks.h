@@ -1,7 +1,7 @@
 //===- VectorizeBlocks.h - Products with packed blocks ----------*- C++ -*-===//
 
-#ifndef KV_PASSES_VECTORIZEBLOCKS_H
-#define KV_PASSES_VECTORIZEBLOCKS_H
+#ifndef KV_PASSES_CPU_PRODUCTS_VECTORIZEBLOCKS_H
+#define KV_PASSES_CPU_PRODUCTS_VECTORIZEBLOCKS_H
 
 #include "IntegerDot.h"
 #include "TileRows.h"
@@ -40,4 +40,4 @@ void buildBlockTile(mlir::OpBuilder &b, mlir::Location loc,
 
 } // namespace kv
 
-#endif // KV_PASSES_VECTORIZEBLOCKS_H
+#endif // KV_PASSES_CPU_PRODUCTS_VECTORIZEBLOCKS_H

@@ -1,7 +1,7 @@
 //===- LeafWeights.h - Scores of a leaf become weights ----------*- C++ -*-===//
 
-#ifndef KV_PASSES_LEAFWEIGHTS_H
-#define KV_PASSES_LEAFWEIGHTS_H
+#ifndef KV_PASSES_CPU_ATTENTION_LEAFWEIGHTS_H
+#define KV_PASSES_CPU_ATTENTION_LEAFWEIGHTS_H
 
 #include "RowKeys.h"
 
@@ -36,4 +36,4 @@ mlir::Value weighRow(
 
 } // namespace kv
 
-#endif // KV_PASSES_LEAFWEIGHTS_H
+#endif // KV_PASSES_CPU_ATTENTION_LEAFWEIGHTS_H

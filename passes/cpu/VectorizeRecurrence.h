@@ -1,8 +1,8 @@
 //===- VectorizeRecurrence.h - Convolutions and scans in parallel *- C++
 //-*-===//
 
-#ifndef KV_PASSES_VECTORIZERECURRENCE_H
-#define KV_PASSES_VECTORIZERECURRENCE_H
+#ifndef KV_PASSES_CPU_VECTORIZERECURRENCE_H
+#define KV_PASSES_CPU_VECTORIZERECURRENCE_H
 
 #include "kv/Dialect/KV.h"
 
@@ -21,4 +21,4 @@ llvm::LogicalResult vectorizeScan(mlir::RewriterBase &rewriter, StateScanOp op);
 
 } // namespace kv
 
-#endif // KV_PASSES_VECTORIZERECURRENCE_H
+#endif // KV_PASSES_CPU_VECTORIZERECURRENCE_H

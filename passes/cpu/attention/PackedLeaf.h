@@ -1,10 +1,10 @@
 //===- PackedLeaf.h - A leaf as a matrix unit's weights ---------*- C++ -*-===//
 
-#ifndef KV_PASSES_PACKEDLEAF_H
-#define KV_PASSES_PACKEDLEAF_H
+#ifndef KV_PASSES_CPU_ATTENTION_PACKEDLEAF_H
+#define KV_PASSES_CPU_ATTENTION_PACKEDLEAF_H
 
 #include "LeafRows.h"
-#include "MatrixUnit.h"
+#include "passes/cpu/vector/MatrixUnit.h"
 
 namespace kv {
 
@@ -46,4 +46,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_PACKEDLEAF_H
+#endif // KV_PASSES_CPU_ATTENTION_PACKEDLEAF_H

@@ -1,9 +1,9 @@
 //===- AttentionOperands.h - What tiles of an attention share ---*- C++ -*-===//
 
-#ifndef KV_PASSES_ATTENTIONOPERANDS_H
-#define KV_PASSES_ATTENTIONOPERANDS_H
+#ifndef KV_PASSES_CPU_ATTENTION_ATTENTIONOPERANDS_H
+#define KV_PASSES_CPU_ATTENTION_ATTENTIONOPERANDS_H
 
-#include "VectorEmitter.h"
+#include "passes/cpu/vector/VectorEmitter.h"
 
 namespace kv {
 
@@ -34,4 +34,4 @@ struct AttentionOperands {
 
 } // namespace kv
 
-#endif // KV_PASSES_ATTENTIONOPERANDS_H
+#endif // KV_PASSES_CPU_ATTENTION_ATTENTIONOPERANDS_H

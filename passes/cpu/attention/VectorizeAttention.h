@@ -1,7 +1,7 @@
 //===- VectorizeAttention.h - kv.attention as vector code -------*- C++ -*-===//
 
-#ifndef KV_PASSES_VECTORIZEATTENTION_H
-#define KV_PASSES_VECTORIZEATTENTION_H
+#ifndef KV_PASSES_CPU_ATTENTION_VECTORIZEATTENTION_H
+#define KV_PASSES_CPU_ATTENTION_VECTORIZEATTENTION_H
 
 #include "kv/Dialect/KV.h"
 
@@ -15,4 +15,4 @@ llvm::LogicalResult vectorizeAttention(mlir::RewriterBase &rewriter,
 
 } // namespace kv
 
-#endif // KV_PASSES_VECTORIZEATTENTION_H
+#endif // KV_PASSES_CPU_ATTENTION_VECTORIZEATTENTION_H

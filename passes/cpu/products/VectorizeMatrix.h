@@ -1,7 +1,7 @@
 //===- VectorizeMatrix.h - Products by a matrix unit ------------*- C++ -*-===//
 
-#ifndef KV_PASSES_VECTORIZEMATRIX_H
-#define KV_PASSES_VECTORIZEMATRIX_H
+#ifndef KV_PASSES_CPU_PRODUCTS_VECTORIZEMATRIX_H
+#define KV_PASSES_CPU_PRODUCTS_VECTORIZEMATRIX_H
 
 #include "kv/Dialect/KV.h"
 
@@ -37,4 +37,4 @@ void buildMatrixTile(mlir::OpBuilder &b, mlir::Location loc,
 
 } // namespace kv
 
-#endif // KV_PASSES_VECTORIZEMATRIX_H
+#endif // KV_PASSES_CPU_PRODUCTS_VECTORIZEMATRIX_H

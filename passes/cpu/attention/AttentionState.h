@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_PASSES_ATTENTIONSTATE_H
-#define KV_PASSES_ATTENTIONSTATE_H
+#ifndef KV_PASSES_CPU_ATTENTION_ATTENTIONSTATE_H
+#define KV_PASSES_CPU_ATTENTION_ATTENTIONSTATE_H
 
 #include "AttentionShape.h"
-#include "VectorEmitter.h"
+#include "passes/cpu/vector/VectorEmitter.h"
 
 namespace kv {
 
@@ -68,4 +68,4 @@ void finishRows(VectorEmitter &b, const AttentionShape &shape,
 
 } // namespace kv
 
-#endif // KV_PASSES_ATTENTIONSTATE_H
+#endif // KV_PASSES_CPU_ATTENTION_ATTENTIONSTATE_H

@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_PASSES_STATEPIECES_H
-#define KV_PASSES_STATEPIECES_H
+#ifndef KV_PASSES_CPU_STATEPIECES_H
+#define KV_PASSES_CPU_STATEPIECES_H
 
-#include "VectorEmitter.h"
+#include "passes/cpu/vector/VectorEmitter.h"
 
 namespace kv {
 
@@ -60,4 +60,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_STATEPIECES_H
+#endif // KV_PASSES_CPU_STATEPIECES_H

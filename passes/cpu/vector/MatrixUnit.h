@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_PASSES_MATRIXUNIT_H
-#define KV_PASSES_MATRIXUNIT_H
+#ifndef KV_PASSES_CPU_VECTOR_MATRIXUNIT_H
+#define KV_PASSES_CPU_VECTOR_MATRIXUNIT_H
 
 #include "VectorEmitter.h"
 
@@ -52,4 +52,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_MATRIXUNIT_H
+#endif // KV_PASSES_CPU_VECTOR_MATRIXUNIT_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_PASSES_PARTSPRODUCT_H
-#define KV_PASSES_PARTSPRODUCT_H
+#ifndef KV_PASSES_CPU_VECTOR_PARTSPRODUCT_H
+#define KV_PASSES_CPU_VECTOR_PARTSPRODUCT_H
 
 #include "MatrixUnit.h"
 
@@ -45,4 +45,4 @@ struct PartsProduct {
 
 } // namespace kv
 
-#endif // KV_PASSES_PARTSPRODUCT_H
+#endif // KV_PASSES_CPU_VECTOR_PARTSPRODUCT_H

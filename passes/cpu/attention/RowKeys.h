@@ -1,7 +1,7 @@
 //===- RowKeys.h - What the rows of a tile see ------------------*- C++ -*-===//
 
-#ifndef KV_PASSES_ROWKEYS_H
-#define KV_PASSES_ROWKEYS_H
+#ifndef KV_PASSES_CPU_ATTENTION_ROWKEYS_H
+#define KV_PASSES_CPU_ATTENTION_ROWKEYS_H
 
 #include "AttentionOperands.h"
 #include "AttentionState.h"
@@ -50,4 +50,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_PASSES_ROWKEYS_H
+#endif // KV_PASSES_CPU_ATTENTION_ROWKEYS_H
