@@ -3,7 +3,7 @@
 #ifndef KV_KERNELS_CUDA_ATTENTION_H
 #define KV_KERNELS_CUDA_ATTENTION_H
 
-#include "Block.h"
+#include "kernels/block/Block.h"
 #include "kv/ABI/DeviceKernels.h"
 #include "kv/Definition/Fold.h"
 #include "kv/Definition/Plan.h"

@@ -25,14 +25,14 @@
 
 #include "Attention.h"
 #include "AttentionTiles.h"
-#include "Body.h"
 #include "ByteTiles.h"
 #include "Faults.h"
 #include "Latent.h"
 #include "LatentTiles.h"
 #include "RowScales.h"
 #include "Unit.h"
-#include "Widen.h"
+#include "kernels/block/Body.h"
+#include "kernels/block/Widen.h"
 
 namespace kv::cuda {
 

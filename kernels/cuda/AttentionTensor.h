@@ -11,9 +11,9 @@
 #define KV_KERNELS_CUDA_ATTENTIONTENSOR_H
 
 #include "AttentionTiles.h"
-#include "Body.h"
 #include "Faults.h"
-#include "TensorBlock.h"
+#include "kernels/block/Body.h"
+#include "kernels/block/TensorBlock.h"
 
 namespace kv::cuda {
 

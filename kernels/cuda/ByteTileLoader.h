@@ -17,7 +17,7 @@
 
 #include "ByteTiles.h"
 #include "TileLoader.h"
-#include "Widen.h"
+#include "kernels/block/Widen.h"
 
 namespace kv::cuda {
 

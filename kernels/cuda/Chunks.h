@@ -3,8 +3,8 @@
 #ifndef KV_KERNELS_CUDA_CHUNKS_H
 #define KV_KERNELS_CUDA_CHUNKS_H
 
-#include "Block.h"
-#include "Body.h"
+#include "kernels/block/Block.h"
+#include "kernels/block/Body.h"
 #include "kv/ABI/DeviceKernels.h"
 
 namespace kv::cuda {

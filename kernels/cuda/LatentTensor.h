@@ -10,7 +10,7 @@
 #define KV_KERNELS_CUDA_LATENTTENSOR_H
 
 #include "LatentTiles.h"
-#include "TensorBlock.h"
+#include "kernels/block/TensorBlock.h"
 
 namespace kv::cuda {
 

@@ -3,10 +3,10 @@
 #ifndef KV_KERNELS_CUDA_LATENTTENSORISSUER_H
 #define KV_KERNELS_CUDA_LATENTTENSORISSUER_H
 
-#include "Body.h"
 #include "Faults.h"
 #include "LatentTensor.h"
 #include "Unit.h"
+#include "kernels/block/Body.h"
 
 namespace kv::cuda {
 

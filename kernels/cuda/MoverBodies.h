@@ -12,7 +12,7 @@
 #include "Faults.h"
 #include "Movers.h"
 #include "StepErrors.h"
-#include "Widen.h"
+#include "kernels/block/Widen.h"
 
 namespace kv::cuda {
 

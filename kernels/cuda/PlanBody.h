@@ -9,10 +9,10 @@
 #ifndef KV_KERNELS_CUDA_PLANBODY_H
 #define KV_KERNELS_CUDA_PLANBODY_H
 
-#include "Body.h"
 #include "Faults.h"
 #include "Movers.h"
 #include "StepErrors.h"
+#include "kernels/block/Body.h"
 
 namespace kv::cuda {
 

@@ -9,7 +9,7 @@
 #ifndef KV_KERNELS_CUDA_POLYNOMIALPOWER_H
 #define KV_KERNELS_CUDA_POLYNOMIALPOWER_H
 
-#include "Numbers.h"
+#include "kernels/block/Numbers.h"
 #include "kv/Definition/Fold.h"
 
 namespace kv::cuda {

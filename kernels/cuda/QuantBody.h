@@ -14,7 +14,7 @@
 
 #include "MoverBodies.h"
 #include "QuantFormat.h"
-#include "Widen.h"
+#include "kernels/block/Widen.h"
 
 namespace kv::cuda {
 

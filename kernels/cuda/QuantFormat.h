@@ -8,8 +8,8 @@
 #ifndef KV_KERNELS_CUDA_QUANTFORMAT_H
 #define KV_KERNELS_CUDA_QUANTFORMAT_H
 
-#include "Block.h"
-#include "Body.h"
+#include "kernels/block/Block.h"
+#include "kernels/block/Body.h"
 
 #include <type_traits>
 

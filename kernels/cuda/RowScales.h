@@ -4,8 +4,8 @@
 #define KV_KERNELS_CUDA_ROWSCALES_H
 
 #include "Attention.h"
-#include "Body.h"
-#include "Widen.h"
+#include "kernels/block/Body.h"
+#include "kernels/block/Widen.h"
 
 namespace kv::cuda {
 

@@ -15,7 +15,7 @@
 #ifndef KV_KERNELS_CUDA_STEPERRORS_H
 #define KV_KERNELS_CUDA_STEPERRORS_H
 
-#include "Body.h"
+#include "kernels/block/Body.h"
 #include "kv/Definition/HostDevice.h"
 
 namespace kv::cuda {

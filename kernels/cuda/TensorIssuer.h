@@ -4,9 +4,9 @@
 #define KV_KERNELS_CUDA_TENSORISSUER_H
 
 #include "AttentionTensor.h"
-#include "Body.h"
 #include "Faults.h"
 #include "Unit.h"
+#include "kernels/block/Body.h"
 
 namespace kv::cuda {
 

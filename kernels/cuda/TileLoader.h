@@ -11,9 +11,9 @@
 #define KV_KERNELS_CUDA_TILELOADER_H
 
 #include "AttentionTiles.h"
-#include "Body.h"
 #include "Faults.h"
 #include "Unit.h"
+#include "kernels/block/Body.h"
 
 namespace kv::cuda {
 

@@ -4,8 +4,8 @@
 #define KV_KERNELS_CUDA_UNIT_H
 
 #include "Attention.h"
-#include "Body.h"
 #include "Faults.h"
+#include "kernels/block/Body.h"
 
 namespace kv::cuda {
 

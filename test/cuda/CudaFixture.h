@@ -3,8 +3,8 @@
 #ifndef KV_TEST_CUDA_CUDAFIXTURE_H
 #define KV_TEST_CUDA_CUDAFIXTURE_H
 
+#include "kernels/block/Numbers.h"
 #include "kernels/cuda/KernelTable.h"
-#include "kernels/cuda/Numbers.h"
 #include "kv/Runtime/Buffer.h"
 #include "kv/Runtime/ExecutionContext.h"
 #include "test/cuda/fake/FakeDriver.h"

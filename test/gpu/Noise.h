@@ -9,7 +9,7 @@
 #ifndef KV_TEST_GPU_NOISE_H
 #define KV_TEST_GPU_NOISE_H
 
-#include "kernels/cuda/Numbers.h"
+#include "kernels/block/Numbers.h"
 
 namespace kv::cuda::test {
 

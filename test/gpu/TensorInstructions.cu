@@ -1,4 +1,4 @@
-#include "kernels/cuda/GpuTensorBlock.h"
+#include "kernels/cuda/ptx/GpuTensorBlock.h"
 #include "test/kernels/TensorInstructionBodies.h"
 
 using namespace kv::cuda;

@@ -1,5 +1,5 @@
 #include "TensorProbe.h"
-#include "kernels/cuda/GpuTensorBlock.h"
+#include "kernels/cuda/ptx/GpuTensorBlock.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

@@ -1,4 +1,4 @@
-#include "kernels/cuda/GpuBlock.h"
+#include "kernels/cuda/ptx/GpuBlock.h"
 #include "test/kernels/ClusterInstructionBodies.h"
 
 using namespace kv::cuda;

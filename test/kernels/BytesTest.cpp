@@ -1,8 +1,8 @@
 //===- BytesTest.cpp - Operands and sums of products of 8 bits ------------===//
 
-#include "kernels/cuda/Widen.h"
+#include "kernels/block/Layout.h"
+#include "kernels/block/Widen.h"
 #include "kernels/cuda/emulator/CpuBlock.h"
-#include "kernels/cuda/ptx/Layout.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

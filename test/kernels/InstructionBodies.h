@@ -8,9 +8,9 @@
 #ifndef KV_TEST_KERNELS_INSTRUCTIONBODIES_H
 #define KV_TEST_KERNELS_INSTRUCTIONBODIES_H
 
-#include "kernels/cuda/Block.h"
-#include "kernels/cuda/Body.h"
-#include "kernels/cuda/Widen.h"
+#include "kernels/block/Block.h"
+#include "kernels/block/Body.h"
+#include "kernels/block/Widen.h"
 #include "kv/Definition/Fold.h"
 
 namespace kv::cuda::test {

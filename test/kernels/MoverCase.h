@@ -4,8 +4,8 @@
 #define KV_TEST_KERNELS_MOVERCASE_H
 
 #include "KernelRun.h"
+#include "kernels/block/Widen.h"
 #include "kernels/cuda/Movers.h"
-#include "kernels/cuda/Widen.h"
 
 #include <cmath>
 #include <cstring>

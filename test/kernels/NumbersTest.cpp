@@ -1,9 +1,9 @@
 //===- NumbersTest.cpp - Conversions and layouts, exhaustively ------------===//
 
-#include "kernels/cuda/Numbers.h"
+#include "kernels/block/Numbers.h"
+#include "kernels/block/Layout.h"
+#include "kernels/block/Widen.h"
 #include "kernels/cuda/PolynomialPower.h"
-#include "kernels/cuda/Widen.h"
-#include "kernels/cuda/ptx/Layout.h"
 #include "kernels/reference/Elements.h"
 #include "kv/Definition/Divisor.h"
 

@@ -4,7 +4,7 @@
 #define KV_TEST_KERNELS_PRODUCTNUMBERS_H
 
 #include "TileInstructionBodies.h"
-#include "kernels/cuda/Numbers.h"
+#include "kernels/block/Numbers.h"
 
 #include <gtest/gtest.h>
 

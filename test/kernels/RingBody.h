@@ -10,8 +10,8 @@
 #ifndef KV_TEST_KERNELS_RINGBODY_H
 #define KV_TEST_KERNELS_RINGBODY_H
 
-#include "kernels/cuda/Block.h"
-#include "kernels/cuda/Body.h"
+#include "kernels/block/Block.h"
+#include "kernels/block/Body.h"
 
 namespace kv::cuda::test {
 

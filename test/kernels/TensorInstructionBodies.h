@@ -9,7 +9,7 @@
 #define KV_TEST_KERNELS_TENSORINSTRUCTIONBODIES_H
 
 #include "TileInstructionBodies.h"
-#include "kernels/cuda/TensorBlock.h"
+#include "kernels/block/TensorBlock.h"
 
 namespace kv::cuda::test {
 

@@ -8,8 +8,8 @@
 
 #include "kernels/cuda/AttentionBody.h"
 #include "kernels/cuda/ByteTileRows.h"
-#include "kernels/cuda/GpuBlock.h"
 #include "kernels/cuda/LatentTileRows.h"
+#include "kernels/cuda/ptx/GpuBlock.h"
 
 using namespace kv::cuda;
 

@@ -2,7 +2,6 @@
 #include "kernels/cuda/ElementsBody.h"
 #include "kernels/cuda/ExpertBody.h"
 #include "kernels/cuda/GateBody.h"
-#include "kernels/cuda/GpuBlock.h"
 #include "kernels/cuda/MergeBody.h"
 #include "kernels/cuda/MergeSidesBody.h"
 #include "kernels/cuda/MoverBodies.h"
@@ -11,6 +10,7 @@
 #include "kernels/cuda/RopeStoreBody.h"
 #include "kernels/cuda/SampleBody.h"
 #include "kernels/cuda/StateBody.h"
+#include "kernels/cuda/ptx/GpuBlock.h"
 
 using namespace kv::cuda;
 

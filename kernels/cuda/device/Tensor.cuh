@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cuda/GpuTensorBlock.h"
 #include "kernels/cuda/TensorKernel.h"
+#include "kernels/cuda/ptx/GpuTensorBlock.h"
 
 using namespace kv::cuda;
 

@@ -4,7 +4,7 @@
 #define KV_KERNELS_CUDA_EMULATOR_CPUTENSORBLOCK_H
 
 #include "CpuBlock.h"
-#include "kernels/cuda/TensorBlock.h"
+#include "kernels/block/TensorBlock.h"
 #include "kv/Definition/Fold.h"
 
 namespace kv::cuda {

@@ -18,7 +18,7 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_FUSEDSUM_H
 #define KV_KERNELS_CUDA_EMULATOR_FUSEDSUM_H
 
-#include "kernels/cuda/Block.h"
+#include "kernels/block/Block.h"
 
 namespace kv::cuda {
 

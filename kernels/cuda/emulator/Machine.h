@@ -14,7 +14,7 @@
 #include "GlobalMemory.h"
 #include "MatrixUnit.h"
 #include "SharedMemory.h"
-#include "kernels/cuda/Block.h"
+#include "kernels/block/Block.h"
 
 #include <bit>
 #include <memory>

@@ -3,7 +3,7 @@
 #ifndef KV_KERNELS_CUDA_EMULATOR_OPERANDWORDS_H
 #define KV_KERNELS_CUDA_EMULATOR_OPERANDWORDS_H
 
-#include "kernels/cuda/ptx/Tiles.h"
+#include "kernels/block/Tiles.h"
 
 #include <cstdint>
 #include <vector>

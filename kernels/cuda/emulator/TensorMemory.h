@@ -12,7 +12,7 @@
 #define KV_KERNELS_CUDA_EMULATOR_TENSORMEMORY_H
 
 #include "Products.h"
-#include "kernels/cuda/ptx/TensorLayout.h"
+#include "kernels/block/TensorLayout.h"
 
 namespace kv::cuda {
 

@@ -9,7 +9,7 @@
 #define KV_KERNELS_CUDA_EMULATOR_TILECOPIES_H
 
 #include "SharedBarriers.h"
-#include "kernels/cuda/TensorMap.h"
+#include "kernels/block/TensorMap.h"
 
 namespace kv::cuda {
 

@@ -3,7 +3,7 @@
 #ifndef KV_KERNELS_CUDA_PTX_ASYNC_H
 #define KV_KERNELS_CUDA_PTX_ASYNC_H
 
-#include "Layout.h"
+#include "kernels/block/Layout.h"
 
 namespace kv::cuda::ptx {
 

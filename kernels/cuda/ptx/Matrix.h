@@ -4,7 +4,7 @@
 #define KV_KERNELS_CUDA_PTX_MATRIX_H
 
 #include "Async.h"
-#include "kernels/cuda/Numbers.h"
+#include "kernels/block/Numbers.h"
 
 namespace kv::cuda::ptx {
 

@@ -8,7 +8,7 @@
 #ifndef KV_KERNELS_CUDA_PTX_MEMORY_H
 #define KV_KERNELS_CUDA_PTX_MEMORY_H
 
-#include "kernels/cuda/Block.h"
+#include "kernels/block/Block.h"
 
 namespace kv::cuda::ptx {
 

@@ -9,7 +9,7 @@
 #define KV_KERNELS_CUDA_PTX_TENSOR_H
 
 #include "Async.h"
-#include "kernels/cuda/TensorMap.h"
+#include "kernels/block/TensorMap.h"
 
 namespace kv::cuda::ptx {
 

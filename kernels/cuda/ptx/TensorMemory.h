@@ -8,8 +8,8 @@
 #ifndef KV_KERNELS_CUDA_PTX_TENSORMEMORY_H
 #define KV_KERNELS_CUDA_PTX_TENSORMEMORY_H
 
-#include "TensorLayout.h"
 #include "Warpgroup.h"
+#include "kernels/block/TensorLayout.h"
 
 namespace kv::cuda::ptx {
 

@@ -9,8 +9,8 @@
 #ifndef KV_KERNELS_CUDA_PTX_WARPGROUP_H
 #define KV_KERNELS_CUDA_PTX_WARPGROUP_H
 
-#include "Tiles.h"
-#include "kernels/cuda/Numbers.h"
+#include "kernels/block/Numbers.h"
+#include "kernels/block/Tiles.h"
 
 namespace kv::cuda::ptx {
 

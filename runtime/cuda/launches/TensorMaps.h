@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_CUDA_LAUNCHES_TENSORMAPS_H
 #define KV_RUNTIME_CUDA_LAUNCHES_TENSORMAPS_H
 
-#include "kernels/cuda/TensorMap.h"
+#include "kernels/block/TensorMap.h"
 #include "runtime/cuda/driver/Driver.h"
 
 namespace kv::cuda {

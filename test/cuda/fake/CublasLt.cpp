@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "State.h"
-#include "kernels/cuda/Numbers.h"
+#include "kernels/block/Numbers.h"
 #include "runtime/cuda/driver/Driver.h"
 
 #include <cstring>

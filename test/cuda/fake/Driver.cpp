@@ -6,7 +6,7 @@
 
 #include "runtime/cuda/driver/Driver.h"
 #include "Kernels.h"
-#include "kernels/cuda/TensorMap.h"
+#include "kernels/block/TensorMap.h"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,17 +1,17 @@
 //===- GpuBlock.h - A block on a GPU ----------------------------*- C++ -*-===//
 
-#ifndef KV_KERNELS_CUDA_GPUBLOCK_H
-#define KV_KERNELS_CUDA_GPUBLOCK_H
+#ifndef KV_KERNELS_CUDA_PTX_GPUBLOCK_H
+#define KV_KERNELS_CUDA_PTX_GPUBLOCK_H
 
-#include "Block.h"
-#include "kernels/cuda/ptx/Cluster.h"
-#include "kernels/cuda/ptx/Launch.h"
-#include "kernels/cuda/ptx/Matrix.h"
-#include "kernels/cuda/ptx/Memory.h"
-#include "kernels/cuda/ptx/Tensor.h"
-#include "kernels/cuda/ptx/Warpgroup.h"
+#include "Cluster.h"
+#include "Launch.h"
+#include "Matrix.h"
+#include "Memory.h"
+#include "Tensor.h"
+#include "Warpgroup.h"
+#include "kernels/block/Block.h"
 #ifdef KV_WATCHDOG
-#include "kernels/cuda/ptx/Watchdog.h"
+#include "Watchdog.h"
 #endif
 
 namespace kv::cuda {
@@ -233,4 +233,4 @@ struct GpuBlock {
 
 } // namespace kv::cuda
 
-#endif // KV_KERNELS_CUDA_GPUBLOCK_H
+#endif // KV_KERNELS_CUDA_PTX_GPUBLOCK_H

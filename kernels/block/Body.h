@@ -1,7 +1,7 @@
 //===- Body.h - How kernel bodies are written -------------------*- C++ -*-===//
 
-#ifndef KV_KERNELS_CUDA_BODY_H
-#define KV_KERNELS_CUDA_BODY_H
+#ifndef KV_KERNELS_BLOCK_BODY_H
+#define KV_KERNELS_BLOCK_BODY_H
 
 #include <cstdint>
 
@@ -72,4 +72,4 @@ template <class B> KV_BODY bool beginKernel(B &b) {
 
 } // namespace kv::cuda
 
-#endif // KV_KERNELS_CUDA_BODY_H
+#endif // KV_KERNELS_BLOCK_BODY_H

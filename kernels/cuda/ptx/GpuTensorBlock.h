@@ -1,11 +1,11 @@
 //===- GpuTensorBlock.h - A block with tensor memory on a GPU ---*- C++ -*-===//
 
-#ifndef KV_KERNELS_CUDA_GPUTENSORBLOCK_H
-#define KV_KERNELS_CUDA_GPUTENSORBLOCK_H
+#ifndef KV_KERNELS_CUDA_PTX_GPUTENSORBLOCK_H
+#define KV_KERNELS_CUDA_PTX_GPUTENSORBLOCK_H
 
 #include "GpuBlock.h"
-#include "TensorBlock.h"
-#include "kernels/cuda/ptx/TensorMemory.h"
+#include "TensorMemory.h"
+#include "kernels/block/TensorBlock.h"
 
 namespace kv::cuda {
 
@@ -75,4 +75,4 @@ struct GpuTensorBlock : GpuBlock {
 
 } // namespace kv::cuda
 
-#endif // KV_KERNELS_CUDA_GPUTENSORBLOCK_H
+#endif // KV_KERNELS_CUDA_PTX_GPUTENSORBLOCK_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_CUDA_WIDEN_H
-#define KV_KERNELS_CUDA_WIDEN_H
+#ifndef KV_KERNELS_BLOCK_WIDEN_H
+#define KV_KERNELS_BLOCK_WIDEN_H
 
 #include "Numbers.h"
 
@@ -164,4 +164,4 @@ KV_HD float powerOfExponent(uint32_t exponent) {
 
 } // namespace kv::cuda
 
-#endif // KV_KERNELS_CUDA_WIDEN_H
+#endif // KV_KERNELS_BLOCK_WIDEN_H

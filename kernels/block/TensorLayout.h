@@ -7,11 +7,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_CUDA_PTX_TENSORLAYOUT_H
-#define KV_KERNELS_CUDA_PTX_TENSORLAYOUT_H
+#ifndef KV_KERNELS_BLOCK_TENSORLAYOUT_H
+#define KV_KERNELS_BLOCK_TENSORLAYOUT_H
 
+#include "Numbers.h"
 #include "Tiles.h"
-#include "kernels/cuda/Numbers.h"
 
 namespace kv::cuda {
 
@@ -134,4 +134,4 @@ KV_HD constexpr TensorAddress tensorElementA(TensorAddress a, int row, int k) {
 
 } // namespace kv::cuda
 
-#endif // KV_KERNELS_CUDA_PTX_TENSORLAYOUT_H
+#endif // KV_KERNELS_BLOCK_TENSORLAYOUT_H

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_CUDA_TENSORMAP_H
-#define KV_KERNELS_CUDA_TENSORMAP_H
+#ifndef KV_KERNELS_BLOCK_TENSORMAP_H
+#define KV_KERNELS_BLOCK_TENSORMAP_H
 
-#include "kernels/cuda/ptx/Tiles.h"
+#include "Tiles.h"
 #include "kv/Definition/HostDevice.h"
 
 #include <cstdint>
@@ -97,4 +97,4 @@ inline TensorMap describedMap(const TensorDescription &tensor) {
 
 } // namespace kv::cuda
 
-#endif // KV_KERNELS_CUDA_TENSORMAP_H
+#endif // KV_KERNELS_BLOCK_TENSORMAP_H

@@ -83,12 +83,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_CUDA_BLOCK_H
-#define KV_KERNELS_CUDA_BLOCK_H
+#ifndef KV_KERNELS_BLOCK_BLOCK_H
+#define KV_KERNELS_BLOCK_BLOCK_H
 
 #include "Numbers.h"
 #include "TensorMap.h"
-#include "kernels/cuda/ptx/Tiles.h"
+#include "Tiles.h"
 
 #include <concepts>
 #include <type_traits>
@@ -197,4 +197,4 @@ concept ClusterBlock =
 
 } // namespace kv::cuda
 
-#endif // KV_KERNELS_CUDA_BLOCK_H
+#endif // KV_KERNELS_BLOCK_BLOCK_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_CUDA_NUMBERS_H
-#define KV_KERNELS_CUDA_NUMBERS_H
+#ifndef KV_KERNELS_BLOCK_NUMBERS_H
+#define KV_KERNELS_BLOCK_NUMBERS_H
 
 #include "kv/ABI/TensorView.h"
 #include "kv/Definition/HostDevice.h"
@@ -229,4 +229,4 @@ template <> inline constexpr uint32_t OnePair<F8E4M3> = 0x38383838;
 
 } // namespace kv::cuda
 
-#endif // KV_KERNELS_CUDA_NUMBERS_H
+#endif // KV_KERNELS_BLOCK_NUMBERS_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_CUDA_PTX_LAYOUT_H
-#define KV_KERNELS_CUDA_PTX_LAYOUT_H
+#ifndef KV_KERNELS_BLOCK_LAYOUT_H
+#define KV_KERNELS_BLOCK_LAYOUT_H
 
 #include "kv/Definition/HostDevice.h"
 
@@ -112,4 +112,4 @@ KV_HD constexpr Place matrixElement(int lane, int half, bool transposed) {
 
 } // namespace kv::cuda
 
-#endif // KV_KERNELS_CUDA_PTX_LAYOUT_H
+#endif // KV_KERNELS_BLOCK_LAYOUT_H

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_CUDA_PTX_TILES_H
-#define KV_KERNELS_CUDA_PTX_TILES_H
+#ifndef KV_KERNELS_BLOCK_TILES_H
+#define KV_KERNELS_BLOCK_TILES_H
 
 #include "Layout.h"
 
@@ -104,4 +104,4 @@ KV_HD constexpr Place groupFragmentA(int thread, int index, int half) {
 
 } // namespace kv::cuda
 
-#endif // KV_KERNELS_CUDA_PTX_TILES_H
+#endif // KV_KERNELS_BLOCK_TILES_H

@@ -43,11 +43,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_KERNELS_CUDA_TENSORBLOCK_H
-#define KV_KERNELS_CUDA_TENSORBLOCK_H
+#ifndef KV_KERNELS_BLOCK_TENSORBLOCK_H
+#define KV_KERNELS_BLOCK_TENSORBLOCK_H
 
 #include "Block.h"
-#include "kernels/cuda/ptx/TensorLayout.h"
+#include "TensorLayout.h"
 
 namespace kv::cuda {
 
@@ -82,4 +82,4 @@ concept TensorBlock =
 
 } // namespace kv::cuda
 
-#endif // KV_KERNELS_CUDA_TENSORBLOCK_H
+#endif // KV_KERNELS_BLOCK_TENSORBLOCK_H
