@@ -3,7 +3,7 @@
 #include "VerifyTwins.h"
 #include "TensorProbe.h"
 #include "VerifyKernels.h"
-#include "kernels/cuda/emulator/CpuTensorBlock.h"
+#include "kernels/emulator/CpuTensorBlock.h"
 #include "test/kernels/InstructionTwins.h"
 
 #include <cstring>

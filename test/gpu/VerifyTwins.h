@@ -3,13 +3,13 @@
 #ifndef KV_TEST_GPU_VERIFYTWINS_H
 #define KV_TEST_GPU_VERIFYTWINS_H
 
-#include "kernels/cuda/emulator/Machine.h"
+#include "kernels/emulator/Machine.h"
 
 #include <string_view>
 
 namespace kv::cuda::test {
 
-/// kernels/cuda/emulator/Twins.h for the kernels of VerifyKernels.h. Those of
+/// kernels/cuda/twins/Twins.h for the kernels of VerifyKernels.h. Those of
 /// one instruction and those with tensor memory run on the machine, the others
 /// are loops of the host.
 bool runVerifyTwin(Machine &machine, std::string_view name, int blocks,

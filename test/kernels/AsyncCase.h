@@ -3,7 +3,7 @@
 #ifndef KV_TEST_KERNELS_ASYNCCASE_H
 #define KV_TEST_KERNELS_ASYNCCASE_H
 
-#include "kernels/cuda/emulator/CpuBlock.h"
+#include "kernels/emulator/CpuBlock.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #ifndef KV_TEST_KERNELS_BACKEND_H
 #define KV_TEST_KERNELS_BACKEND_H
 
-#include "kernels/cuda/emulator/Machine.h"
+#include "kernels/emulator/Machine.h"
 
 #include <memory>
 #include <string_view>

@@ -12,8 +12,8 @@
 #include "EmulatorBackend.h"
 #include "kernels/cuda/AttentionBody.h"
 #include "kernels/cuda/MergeBody.h"
-#include "kernels/cuda/emulator/CpuBlock.h"
-#include "kernels/cuda/emulator/LaunchRoles.h"
+#include "kernels/cuda/twins/LaunchRoles.h"
+#include "kernels/emulator/CpuBlock.h"
 
 namespace kv::cuda::test {
 

@@ -2,7 +2,7 @@
 
 #include "kernels/block/Layout.h"
 #include "kernels/block/Widen.h"
-#include "kernels/cuda/emulator/CpuBlock.h"
+#include "kernels/emulator/CpuBlock.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

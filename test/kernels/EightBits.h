@@ -8,7 +8,7 @@
 #ifndef KV_TEST_KERNELS_EIGHTBITS_H
 #define KV_TEST_KERNELS_EIGHTBITS_H
 
-#include "kernels/cuda/emulator/FusedSum.h"
+#include "kernels/emulator/base/FusedSum.h"
 #include "kv/ABI/DeviceKernels.h"
 
 #include <algorithm>

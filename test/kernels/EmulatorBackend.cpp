@@ -2,7 +2,7 @@
 
 #include "EmulatorBackend.h"
 #include "InstructionTwins.h"
-#include "kernels/cuda/emulator/Twins.h"
+#include "kernels/cuda/twins/Twins.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

@@ -1,6 +1,6 @@
 //===- EmulatorTest.cpp - What the CPU backend must see -------------------===//
 
-#include "kernels/cuda/emulator/CpuBlock.h"
+#include "kernels/emulator/CpuBlock.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

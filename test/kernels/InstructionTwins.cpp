@@ -4,7 +4,7 @@
 #include "ClusterInstructionBodies.h"
 #include "InstructionBodies.h"
 #include "TensorInstructionBodies.h"
-#include "kernels/cuda/emulator/CpuTensorBlock.h"
+#include "kernels/emulator/CpuTensorBlock.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

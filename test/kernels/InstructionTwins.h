@@ -3,7 +3,7 @@
 #ifndef KV_TEST_KERNELS_INSTRUCTIONTWINS_H
 #define KV_TEST_KERNELS_INSTRUCTIONTWINS_H
 
-#include "kernels/cuda/emulator/Machine.h"
+#include "kernels/emulator/Machine.h"
 
 #include <string_view>
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cuda/emulator/MatrixUnit.h"
+#include "kernels/emulator/base/MatrixUnit.h"
 
 #include <algorithm>
 #include <cmath>

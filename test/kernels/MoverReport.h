@@ -5,7 +5,7 @@
 
 #include "EmulatorBackend.h"
 #include "kernels/cuda/Movers.h"
-#include "kernels/cuda/emulator/CpuBlock.h"
+#include "kernels/emulator/CpuBlock.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "TileFaultRun.h"
 #include "kernels/cuda/TensorKernel.h"
-#include "kernels/cuda/emulator/CpuTensorBlock.h"
+#include "kernels/emulator/CpuTensorBlock.h"
 
 namespace kv::cuda::test {
 

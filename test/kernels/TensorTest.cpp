@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ProductCase.h"
-#include "kernels/cuda/emulator/CpuTensorBlock.h"
+#include "kernels/emulator/CpuTensorBlock.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

@@ -5,8 +5,8 @@
 
 #include "AttentionCase.h"
 #include "EmulatorBackend.h"
-#include "kernels/cuda/emulator/CpuBlock.h"
-#include "kernels/cuda/emulator/LaunchRoles.h"
+#include "kernels/cuda/twins/LaunchRoles.h"
+#include "kernels/emulator/CpuBlock.h"
 
 namespace kv::cuda::test {
 

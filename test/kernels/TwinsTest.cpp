@@ -1,8 +1,8 @@
 //===- TwinsTest.cpp - Kernels by their names -----------------------------===//
 
-#include "kernels/cuda/emulator/Twins.h"
+#include "kernels/cuda/twins/Twins.h"
 #include "BodyCase.h"
-#include "kernels/cuda/emulator/Earlier.h"
+#include "kernels/emulator/base/Earlier.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

@@ -3,8 +3,8 @@
 #include "Kernels.h"
 #include "FakeDriver.h"
 #include "Planted.h"
-#include "kernels/cuda/emulator/Earlier.h"
-#include "kernels/cuda/emulator/Twins.h"
+#include "kernels/cuda/twins/Twins.h"
+#include "kernels/emulator/base/Earlier.h"
 #include "test/gpu/VerifyKernels.h"
 #include "test/gpu/VerifyTwins.h"
 

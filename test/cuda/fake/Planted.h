@@ -22,7 +22,7 @@
 
 #include "DeviceMemory.h"
 #include "kernels/cuda/Watchdog.h"
-#include "kernels/cuda/emulator/Machine.h"
+#include "kernels/emulator/Machine.h"
 
 #include <string>
 #include <string_view>

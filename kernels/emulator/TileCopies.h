@@ -1,0 +1,49 @@
+//===- TileCopies.h - Boxes under way ---------------------------*- C++ -*-===//
+//
+// A box is NaN from when a thread asks for it until it lands, which is when
+// nobody can run any more; which of several lands first the schedule says.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_EMULATOR_TILECOPIES_H
+#define KV_KERNELS_EMULATOR_TILECOPIES_H
+
+#include "SharedBarriers.h"
+#include "kernels/block/TensorMap.h"
+
+namespace kv::cuda {
+
+class TileCopies {
+public:
+  TileCopies(Machine &machine, OrderedWords &words, SharedBarriers &barriers)
+      : machine(machine), words(words), barriers(barriers) {}
+
+  void reset() { boxes.clear(); }
+  void copy(int thread, const TensorMap *map, int offset, const TileAt &at,
+            int barrier);
+  bool canLand() const { return !boxes.empty(); }
+  /// Lets one box land; false where none is under way.
+  bool land();
+  /// All threads have left.
+  void finish();
+
+private:
+  struct Box {
+    int thread;
+    TensorDescription tensor;
+    int offset;
+    TileAt at;
+    int barrier;
+  };
+
+  void fill(const Box &box);
+
+  Machine &machine;
+  OrderedWords &words;
+  SharedBarriers &barriers;
+  std::vector<Box> boxes; // the oldest first
+};
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_EMULATOR_TILECOPIES_H
