@@ -2,7 +2,7 @@
 
 #include "Context.h"
 
-#include "kernels/cuda/StepErrors.h"
+#include "kernels/cuda/parameters/StepErrors.h"
 
 #include <algorithm>
 #include <atomic>

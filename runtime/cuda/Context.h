@@ -36,8 +36,9 @@ public:
   bool start(std::span<const uint64_t> call) override;
   bool finish(bool sound) override { return graphs.finish(sound); }
   Expected<void> takeStepError() override;
-  /// The word in which kernels report step errors (kernels/cuda/StepErrors.h).
-  /// It lies in pinned memory, which a GPU can write to by the host's address.
+  /// The word in which kernels report step errors
+  /// (kernels/cuda/parameters/StepErrors.h). It lies in pinned memory, which a
+  /// GPU can write to by the host's address.
   uint64_t *stepErrors() const { return errors; }
   /// Counters on the device, one for each thread block that it can run at once.
   /// Zero between launches.

@@ -4,7 +4,7 @@
 #define KV_RUNTIME_CUDA_MODULE_H
 
 #include "Backend.h"
-#include "kernels/cuda/KernelTable.h"
+#include "kernels/cuda/parameters/KernelTable.h"
 
 namespace kv::cuda {
 

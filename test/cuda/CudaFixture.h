@@ -4,7 +4,7 @@
 #define KV_TEST_CUDA_CUDAFIXTURE_H
 
 #include "kernels/block/Numbers.h"
-#include "kernels/cuda/KernelTable.h"
+#include "kernels/cuda/parameters/KernelTable.h"
 #include "kv/Runtime/Buffer.h"
 #include "kv/Runtime/ExecutionContext.h"
 #include "test/cuda/fake/FakeDriver.h"

@@ -8,7 +8,7 @@
 
 #include "GpuBackend.h"
 #include "Step.h"
-#include "kernels/cuda/Movers.h"
+#include "kernels/cuda/parameters/Movers.h"
 #include "test/kernels/InstructionBodies.h"
 
 #include <cstdlib>

@@ -2,7 +2,7 @@
 
 #include "Gpu.h"
 #include "VerifyKernels.h"
-#include "kernels/cuda/KernelTable.h"
+#include "kernels/cuda/parameters/KernelTable.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,7 +2,7 @@
 
 #include "GpuBackend.h"
 #include "VerifyKernels.h"
-#include "kernels/cuda/KernelTable.h"
+#include "kernels/cuda/parameters/KernelTable.h"
 
 #include <algorithm>
 #include <cstring>

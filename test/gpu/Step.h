@@ -10,7 +10,7 @@
 
 #include "Gpu.h"
 #include "Noise.h"
-#include "kernels/cuda/KernelTable.h"
+#include "kernels/cuda/parameters/KernelTable.h"
 
 namespace kv::cuda::test {
 

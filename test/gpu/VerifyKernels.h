@@ -11,7 +11,7 @@
 #include "Ceilings.h"
 #include "Noise.h"
 #include "Probes.h"
-#include "kernels/cuda/KernelTable.h"
+#include "kernels/cuda/parameters/KernelTable.h"
 #include "test/kernels/InstructionBodies.h"
 #include "test/kernels/TensorInstructionBodies.h"
 

@@ -9,7 +9,7 @@
 #ifndef KV_TEST_GPU_WATCHDOG_H
 #define KV_TEST_GPU_WATCHDOG_H
 
-#include "kernels/cuda/Watchdog.h"
+#include "kernels/cuda/parameters/Watchdog.h"
 #include "runtime/cuda/driver/Driver.h"
 
 #include <string>

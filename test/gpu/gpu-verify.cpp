@@ -11,7 +11,7 @@
 #include "GpuBackend.h"
 #include "Suite.h"
 #include "VerifyKernels.h"
-#include "kernels/cuda/KernelTable.h"
+#include "kernels/cuda/parameters/KernelTable.h"
 
 #include <cstdio>
 #include <cstdlib>

@@ -11,7 +11,7 @@
 #include "AttentionTruth.h"
 #include "Backend.h"
 #include "Reservation.h"
-#include "kernels/cuda/KernelTable.h"
+#include "kernels/cuda/parameters/KernelTable.h"
 
 #include <cmath>
 #include <cstring>

@@ -10,8 +10,8 @@
 
 #include "AttentionCase.h"
 #include "EmulatorBackend.h"
-#include "kernels/cuda/AttentionBody.h"
-#include "kernels/cuda/MergeBody.h"
+#include "kernels/cuda/attention/common/AttentionBody.h"
+#include "kernels/cuda/attention/common/MergeBody.h"
 #include "kernels/cuda/twins/LaunchRoles.h"
 #include "kernels/emulator/CpuBlock.h"
 

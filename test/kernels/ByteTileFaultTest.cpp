@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileFaultRun.h"
-#include "kernels/cuda/ByteTileRows.h"
+#include "kernels/cuda/attention/wgmma/ByteTileRows.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

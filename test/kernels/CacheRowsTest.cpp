@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "KernelRun.h"
-#include "kernels/cuda/States.h"
+#include "kernels/cuda/parameters/States.h"
 
 #include <cmath>
 #include <cstring>

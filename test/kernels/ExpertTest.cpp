@@ -2,7 +2,7 @@
 
 #include "KernelRun.h"
 #include "QuantCase.h"
-#include "kernels/cuda/Movers.h"
+#include "kernels/cuda/parameters/Movers.h"
 
 #include <algorithm>
 #include <cmath>

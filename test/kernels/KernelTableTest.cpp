@@ -1,7 +1,7 @@
 //===- KernelTableTest.cpp - The kernels that are built -------------------===//
 
-#include "kernels/cuda/KernelTable.h"
-#include "kernels/cuda/Watchdog.h"
+#include "kernels/cuda/parameters/KernelTable.h"
+#include "kernels/cuda/parameters/Watchdog.h"
 
 #include <gtest/gtest.h>
 #include <iterator>

@@ -1,7 +1,7 @@
 //===- LatentPairFaultTest.cpp - Mistakes between two blocks of a part ----===//
 
 #include "TileFaultRun.h"
-#include "kernels/cuda/LatentTileRows.h"
+#include "kernels/cuda/attention/wgmma/LatentTileRows.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

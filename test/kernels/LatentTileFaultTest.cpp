@@ -1,7 +1,7 @@
 //===- LatentTileFaultTest.cpp - Mistakes where latent rows are shared ----===//
 
 #include "TileFaultRun.h"
-#include "kernels/cuda/LatentTileRows.h"
+#include "kernels/cuda/attention/wgmma/LatentTileRows.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

@@ -5,7 +5,7 @@
 
 #include "KernelRun.h"
 #include "kernels/block/Widen.h"
-#include "kernels/cuda/Movers.h"
+#include "kernels/cuda/parameters/Movers.h"
 
 #include <cmath>
 #include <cstring>

@@ -7,14 +7,14 @@
 #include "MoverReport.h"
 #include "Reservation.h"
 #include "SampleCase.h"
-#include "kernels/cuda/ExpertBody.h"
-#include "kernels/cuda/GateBody.h"
-#include "kernels/cuda/MergeSidesBody.h"
-#include "kernels/cuda/MoverBodies.h"
-#include "kernels/cuda/PlanBody.h"
-#include "kernels/cuda/QuantBody.h"
-#include "kernels/cuda/RopeStoreBody.h"
-#include "kernels/cuda/SampleBody.h"
+#include "kernels/cuda/movers/MergeSidesBody.h"
+#include "kernels/cuda/movers/MoverBodies.h"
+#include "kernels/cuda/movers/PlanBody.h"
+#include "kernels/cuda/movers/RopeStoreBody.h"
+#include "kernels/cuda/movers/SampleBody.h"
+#include "kernels/cuda/products/ExpertBody.h"
+#include "kernels/cuda/products/GateBody.h"
+#include "kernels/cuda/products/QuantBody.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

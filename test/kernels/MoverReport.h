@@ -4,7 +4,7 @@
 #define KV_TEST_KERNELS_MOVERREPORT_H
 
 #include "EmulatorBackend.h"
-#include "kernels/cuda/Movers.h"
+#include "kernels/cuda/parameters/Movers.h"
 #include "kernels/emulator/CpuBlock.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #include "MoverCase.h"
 #include "PlanCase.h"
-#include "kernels/cuda/StepErrors.h"
+#include "kernels/cuda/parameters/StepErrors.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

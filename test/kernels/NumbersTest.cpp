@@ -3,7 +3,7 @@
 #include "kernels/block/Numbers.h"
 #include "kernels/block/Layout.h"
 #include "kernels/block/Widen.h"
-#include "kernels/cuda/PolynomialPower.h"
+#include "kernels/cuda/attention/wgmma/PolynomialPower.h"
 #include "kernels/reference/Elements.h"
 #include "kv/Definition/Divisor.h"
 

@@ -4,7 +4,7 @@
 #define KV_TEST_KERNELS_QUANTCASE_H
 
 #include "KernelRun.h"
-#include "kernels/cuda/Movers.h"
+#include "kernels/cuda/parameters/Movers.h"
 #include "kv/ABI/DeviceKernels.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 //===- QuantTest.cpp - Quantised weights against plain loops --------------===//
 
 #include "QuantCase.h"
-#include "kernels/cuda/StepErrors.h"
+#include "kernels/cuda/parameters/StepErrors.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

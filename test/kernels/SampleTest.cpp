@@ -7,7 +7,7 @@
 
 #include "KernelRun.h"
 #include "SampleCase.h"
-#include "kernels/cuda/Movers.h"
+#include "kernels/cuda/parameters/Movers.h"
 #include "kv/Definition/Sampling.h"
 
 #include <cmath>

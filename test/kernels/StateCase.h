@@ -3,7 +3,7 @@
 #ifndef KV_TEST_KERNELS_STATECASE_H
 #define KV_TEST_KERNELS_STATECASE_H
 
-#include "kernels/cuda/States.h"
+#include "kernels/cuda/parameters/States.h"
 
 #include <cmath>
 #include <random>

@@ -6,8 +6,8 @@
 
 #include "MoverReport.h"
 #include "StateCase.h"
-#include "kernels/cuda/CacheRowsBody.h"
-#include "kernels/cuda/StateBody.h"
+#include "kernels/cuda/movers/CacheRowsBody.h"
+#include "kernels/cuda/movers/StateBody.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

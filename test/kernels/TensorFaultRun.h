@@ -4,7 +4,7 @@
 #define KV_TEST_KERNELS_TENSORFAULTRUN_H
 
 #include "TileFaultRun.h"
-#include "kernels/cuda/TensorKernel.h"
+#include "kernels/cuda/attention/tcgen05/TensorKernel.h"
 #include "kernels/emulator/CpuTensorBlock.h"
 
 namespace kv::cuda::test {

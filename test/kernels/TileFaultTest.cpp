@@ -1,7 +1,7 @@
 //===- TileFaultTest.cpp - Mistakes in a kernel that copies tiles ---------===//
 
 #include "TileFaultRun.h"
-#include "kernels/cuda/TileRows.h"
+#include "kernels/cuda/attention/wgmma/TileRows.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cuda/AttentionBody.h"
-#include "kernels/cuda/ByteTileRows.h"
-#include "kernels/cuda/LatentTileRows.h"
+#include "kernels/cuda/attention/common/AttentionBody.h"
+#include "kernels/cuda/attention/wgmma/ByteTileRows.h"
+#include "kernels/cuda/attention/wgmma/LatentTileRows.h"
 #include "kernels/cuda/ptx/GpuBlock.h"
 
 using namespace kv::cuda;

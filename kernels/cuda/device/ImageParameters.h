@@ -10,7 +10,7 @@
 #ifndef KV_KERNELS_CUDA_DEVICE_IMAGEPARAMETERS_H
 #define KV_KERNELS_CUDA_DEVICE_IMAGEPARAMETERS_H
 
-#include "kernels/cuda/KernelTable.h"
+#include "kernels/cuda/parameters/KernelTable.h"
 
 #include <optional>
 #include <span>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cuda/TensorKernel.h"
+#include "kernels/cuda/attention/tcgen05/TensorKernel.h"
 #include "kernels/cuda/ptx/GpuTensorBlock.h"
 
 using namespace kv::cuda;

@@ -3,7 +3,7 @@
 #ifndef KV_KERNELS_CUDA_PTX_WATCHDOG_H
 #define KV_KERNELS_CUDA_PTX_WATCHDOG_H
 
-#include "kernels/cuda/Watchdog.h"
+#include "kernels/cuda/parameters/Watchdog.h"
 
 extern "C" __device__ kv::cuda::WatchdogReport *kv_watchdog = nullptr;
 

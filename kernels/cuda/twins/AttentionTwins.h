@@ -8,7 +8,7 @@
 #ifndef KV_KERNELS_CUDA_TWINS_ATTENTIONTWINS_H
 #define KV_KERNELS_CUDA_TWINS_ATTENTIONTWINS_H
 
-#include "kernels/cuda/KernelTable.h"
+#include "kernels/cuda/parameters/KernelTable.h"
 #include "kernels/emulator/Machine.h"
 
 namespace kv::cuda {

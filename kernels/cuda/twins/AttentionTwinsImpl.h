@@ -5,7 +5,7 @@
 
 #include "AttentionTwins.h"
 #include "LaunchRoles.h"
-#include "kernels/cuda/AttentionBody.h"
+#include "kernels/cuda/attention/common/AttentionBody.h"
 #include "kernels/emulator/CpuBlock.h"
 
 namespace kv::cuda {

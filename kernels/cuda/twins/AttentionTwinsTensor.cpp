@@ -2,7 +2,7 @@
 
 #include "AttentionTwins.h"
 #include "LaunchRoles.h"
-#include "kernels/cuda/TensorKernel.h"
+#include "kernels/cuda/attention/tcgen05/TensorKernel.h"
 #include "kernels/emulator/CpuTensorBlock.h"
 
 #include <cstring>

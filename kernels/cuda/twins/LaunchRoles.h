@@ -3,7 +3,7 @@
 #ifndef KV_KERNELS_CUDA_TWINS_LAUNCHROLES_H
 #define KV_KERNELS_CUDA_TWINS_LAUNCHROLES_H
 
-#include "kernels/cuda/Attention.h"
+#include "kernels/cuda/parameters/Attention.h"
 #include "kernels/emulator/Machine.h"
 
 namespace kv::cuda {

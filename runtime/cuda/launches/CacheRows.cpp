@@ -1,7 +1,7 @@
 //===- CacheRows.cpp - Rows of Symbols.def that read and change a cache ---===//
 
 #include "Movers.h"
-#include "kernels/cuda/States.h"
+#include "kernels/cuda/parameters/States.h"
 #include "kv/Runtime/Buffer.h"
 
 using namespace kv;

@@ -1,6 +1,6 @@
 //===- States.cpp - Rows of Symbols.def for recurrent layers --------------===//
 
-#include "kernels/cuda/States.h"
+#include "kernels/cuda/parameters/States.h"
 #include "Movers.h"
 #include "kv/Runtime/Buffer.h"
 

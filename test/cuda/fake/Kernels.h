@@ -4,8 +4,8 @@
 #define KV_TEST_CUDA_FAKE_KERNELS_H
 
 #include "State.h"
-#include "kernels/cuda/Watchdog.h"
 #include "kernels/cuda/device/ImageParameters.h"
+#include "kernels/cuda/parameters/Watchdog.h"
 
 #include <optional>
 

@@ -21,7 +21,7 @@
 #define KV_TEST_CUDA_FAKE_PLANTED_H
 
 #include "DeviceMemory.h"
-#include "kernels/cuda/Watchdog.h"
+#include "kernels/cuda/parameters/Watchdog.h"
 #include "kernels/emulator/Machine.h"
 
 #include <string>

@@ -1,0 +1,149 @@
+//===- LatentTensorIssuer.h - The thread that multiplies --------*- C++ -*-===//
+
+#ifndef KV_KERNELS_CUDA_ATTENTION_TCGEN05_LATENTTENSORISSUER_H
+#define KV_KERNELS_CUDA_ATTENTION_TCGEN05_LATENTTENSORISSUER_H
+
+#include "kernels/block/Body.h"
+#include "kernels/cuda/Faults.h"
+#include "kernels/cuda/attention/common/Unit.h"
+#include "kernels/cuda/parameters/LatentTensor.h"
+
+namespace kv::cuda {
+
+/// Issues the products of a block's part over a latent cache, by one thread.
+template <TensorBlock B, class C, Fault F> class LatentTensorIssuer {
+  using Work = kv::plan::Work;
+
+public:
+  KV_BODY LatentTensorIssuer(B &b, const TileParams &p, TensorAddress memory)
+      : b(b), p(p), memory(memory) {}
+
+  KV_BODY void run() {
+    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &) {
+      b.awaitPhase(b.barrier(C::Asked), asked);
+      asked ^= 1;
+      const int count = work.leafEnd - work.leafBegin;
+      KV_UNROLL_BY(1)
+      for (int leaf = 0; leaf < count; ++leaf) {
+        b.atLeaf(work.leafBegin + leaf);
+        if (leaf % 2 == 0)
+          KV_UNROLL_BY(1)
+        for (int i = leaf; i < kv::plan::lesser(leaf + 2, count); ++i)
+          multiplyQueries();
+        multiplyWeights();
+      }
+    });
+    // Of the last tiles too, that they were read is known before the block's
+    // shared memory is another's.
+    b.commitTensor(b.barrier(C::Drained));
+    b.awaitPhase(b.barrier(C::Drained), 0);
+  }
+
+private:
+  /// A tile of the ring.
+  struct Cursor {
+    int stage = 0, phase = 0;
+    KV_BODY void move() {
+      phase ^= stage;
+      stage ^= 1;
+    }
+  };
+  static_assert(C::Stages == 2);
+
+  KV_BODY TensorDescriptor operandAt(int offset) const {
+    return encodeTensor({b.sharedAddress(offset), C::SlabBytes, AtomBytes});
+  }
+  static KV_BODY constexpr TensorInstruction instruction(Major majorB,
+                                                         int columns) {
+    return encode(TensorProduct{TensorFormat<typename C::Product>, majorB,
+                                columns, C::Rows});
+  }
+
+  /// The scores of the next leaf. What was in their place has been weighed: the
+  /// values of that leaf were multiplied since.
+  KV_BODY void multiplyQueries() {
+    TensorDescriptor q = operandAt(C::Queries),
+                     k = operandAt(C::Ring + keys.stage * C::TileBytes);
+    b.fenceAfter();
+    KV_UNROLL_BY(1)
+    for (int slab = 0; slab < C::Slabs; ++slab) {
+      if constexpr (F != Fault::MissingTileWait)
+        b.awaitPhase(b.barrier(C::full(keys.stage, slab)),
+                     F == Fault::WrongParity ? keys.phase ^ 1 : keys.phase);
+      KV_UNROLL
+      for (int byte = 0; byte < SlabRowBytes; byte += 32)
+        b.multiplyTensor(memory.behind(keys.stage * C::ScoreColumns),
+                         q.behind(slab * C::QuerySlabBytes + byte),
+                         k.behind(slab * C::SlabBytes + byte),
+                         instruction(Major::K, C::ScoreColumns),
+                         slab + byte > 0);
+    }
+    b.commitTensor(b.barrier(C::scored(keys.stage)));
+    keys.move();
+  }
+
+  /// The values of the next leaf.
+  KV_BODY void multiplyWeights() {
+    if constexpr (F != Fault::MissingWeightsBarrier)
+      b.awaitPhase(b.barrier(C::weighed(values.stage)), values.phase);
+    if constexpr (F != Fault::MissingIssuersFence)
+      b.fenceAfter();
+    TensorDescriptor tile = operandAt(C::Ring + values.stage * C::TileBytes);
+    TensorDescriptor weights = tile.behind(
+        (F == Fault::WeightsOfOtherLeaf ? (values.stage ? -1 : 1) * C::TileBytes
+                                        : 0) +
+        C::Weights);
+    KV_UNROLL_BY(1)
+    for (int i = 0; i < C::Groups * C::Slices; ++i) {
+      multiplySlice(weights, tile, i % C::Groups,
+                    i % C::Groups * (C::ValueSlabs / C::Groups) +
+                        i / C::Groups * C::SliceSlabs);
+      slices += i % C::Groups;
+    }
+    b.commitTensor(b.barrier(C::empty(values.stage, C::ValueSlabs)));
+    values.move();
+  }
+
+  KV_BODY void multiplySlice(TensorDescriptor weights, TensorDescriptor tile,
+                             int half, int slab) {
+    // What was there has been loaded.
+    if constexpr (F != Fault::MissingFoldWait)
+      b.awaitPhase(b.barrier(C::folded(place)), placePhase ^ 1);
+    if constexpr (F != Fault::MissingIssuersFence)
+      b.fenceAfter();
+    auto release = [&] {
+      KV_UNROLL
+      for (int i = 0; i < C::SliceSlabs; ++i)
+        b.commitTensor(b.barrier(C::empty(values.stage, slab + i)));
+    };
+    if constexpr (F == Fault::EarlyRelease)
+      release();
+    KV_UNROLL
+    for (int k = 0; k < C::Leaf / 16; ++k) {
+      int step = F == Fault::ValuesOneAtomShort && k ? k * 2 - 1 : k * 2;
+      b.multiplyTensor(memory.behind(C::Values + place * C::SliceColumns),
+                       weights.behind(k * 32),
+                       tile.behind(slab * C::SlabBytes + step * AtomBytes),
+                       instruction(Major::Other, C::SliceColumns), k > 0);
+    }
+    b.commitTensor(b.barrier(C::multiplied(half, slices & 1)));
+    if constexpr (F != Fault::EarlyRelease)
+      release();
+    if (++place == C::ValuePlaces) {
+      place = 0;
+      placePhase ^= 1;
+    }
+  }
+
+  B &b;
+  const TileParams &p;
+  const TensorAddress memory;
+  Cursor keys, values;
+  int asked = 0;
+  int place = 0, placePhase = 0; // of the next slice
+  int slices = 0;                // that each warpgroup had
+};
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_ATTENTION_TCGEN05_LATENTTENSORISSUER_H

@@ -1,0 +1,212 @@
+//===- TensorIssuer.h - The thread that multiplies --------------*- C++ -*-===//
+
+#ifndef KV_KERNELS_CUDA_ATTENTION_TCGEN05_TENSORISSUER_H
+#define KV_KERNELS_CUDA_ATTENTION_TCGEN05_TENSORISSUER_H
+
+#include "kernels/block/Body.h"
+#include "kernels/cuda/Faults.h"
+#include "kernels/cuda/attention/common/Unit.h"
+#include "kernels/cuda/parameters/AttentionTensor.h"
+
+namespace kv::cuda {
+
+/// Issues the products of a block's part, by one thread.
+template <TensorBlock B, class C, Fault F> class TensorIssuer {
+  using Work = kv::plan::Work;
+
+public:
+  KV_BODY TensorIssuer(B &b, const TileParams &p, TensorAddress memory)
+      : b(b), p(p), memory(memory), values(1) {}
+
+  KV_BODY void run() {
+    forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &rows) {
+      if (work.leafBegin >= work.leafEnd)
+        return;
+      tiles = liveTiles<F>(
+          sequenceOf<F>(p, rows.sequence).added * p.shape.group - rows.row);
+      multiplyUnit(tiles * (work.leafEnd - work.leafBegin));
+    });
+    // Of the last tiles too, that they were read is known before the block's
+    // shared memory is another's.
+    KV_UNROLL_BY(1)
+    for (int i = 0; i < C::Stages; ++i) {
+      b.awaitPhase(b.barrier(C::empty(keys.stage)), keys.phase ^ 1);
+      keys.move(1);
+    }
+  }
+
+private:
+  /// A tile of the ring: keys and values take turns.
+  struct Cursor {
+    int stage, phase = 0;
+    KV_BODY explicit Cursor(int stage) : stage(stage) {}
+    KV_BODY void move(int count) {
+      stage += count;
+      if (stage >= C::Stages) {
+        stage -= C::Stages;
+        phase ^= 1;
+      }
+    }
+  };
+
+  KV_BODY void multiplyUnit(int count) {
+    b.awaitPhase(b.barrier(C::Asked), asked);
+    asked ^= 1;
+    multiplyQueries(0);
+    if (count > 1)
+      multiplyQueries(tiles - 1);
+    KV_UNROLL_BY(1)
+    for (int n = 0; n < count; ++n) {
+      const int tile = n & (tiles - 1);
+      awaitFold(0);
+      // While the weights of this tile are still computed, to where those
+      // multiplied before were.
+      if (n + 2 < count) {
+        if (C::Slices > 1 && F != Fault::MissingSliceWait && any)
+          b.awaitPhase(b.barrier(C::multiplied(lastTile, C::Slices - 1)),
+                       folded >> lastTile & 1);
+        multiplyQueries(tile);
+      }
+      multiplyWeights(tile);
+      folded ^= any ? 1 << lastTile : 0;
+      lastTile = tile;
+      any = true;
+    }
+  }
+
+  /// Until a slice of the values multiplied before is folded and, with the
+  /// first one, the sums of their weights.
+  KV_BODY void awaitFold(int slice) {
+    if (F != Fault::MissingFoldWait && any)
+      b.awaitPhase(b.barrier(C::folded(lastTile, slice)),
+                   folded >> lastTile & 1);
+  }
+
+  static KV_BODY int placeBehind(int place) {
+    return place == ScorePlaces<C, F> - 1 ? 0 : place + 1;
+  }
+  KV_BODY TensorDescriptor operandAt(int offset) const {
+    return encodeTensor({b.sharedAddress(offset), C::SlabBytes, AtomBytes});
+  }
+  /// Whether a tile of rows is the last one that reads a tile of the ring.
+  KV_BODY bool isLast(int tile) const { return tile == tiles - 1; }
+  /// Its products were the last to read that tile.
+  KV_BODY void releaseTile(Cursor &cursor) {
+    b.commitTensor(b.barrier(C::empty(cursor.stage)));
+    cursor.move(2);
+  }
+  template <class OperandA>
+  KV_BODY void multiply(TensorAddress to, OperandA a, TensorDescriptor with,
+                        Major major, int columns, bool accumulates) {
+    b.template multiplyTensor<TensorKindOf<typename C::Product>>(
+        to, a, with, instruction(major, columns), accumulates);
+  }
+
+  /// The scores of a tile of rows with the next keys.
+  KV_BODY void multiplyQueries(int tile) {
+    if (tile == 0 && F != Fault::MissingTileWait)
+      b.awaitPhase(b.barrier(C::full(keys.stage)), keys.phase);
+    b.fenceAfter();
+    TensorAddress scores = memory.behind(scorePlace * C::ScoreColumns);
+    TensorDescriptor q = operandAt(
+        C::Queries + (F == Fault::QueriesOfOtherRows ? 1 - tile : tile) *
+                         TensorLanes * SlabRowBytes);
+    TensorDescriptor k = operandAt(C::Ring + keys.stage * C::TileBytes);
+    KV_UNROLL
+    for (int d = 0; d < C::KeySteps; ++d) {
+      constexpr int SlabSteps = SlabRowBytes / C::StepBytes;
+      int within = d % SlabSteps * C::StepBytes, slab = d / SlabSteps;
+      multiply(scores, q.behind(slab * C::QuerySlabBytes + within),
+               k.behind(slab * C::SlabBytes + within), Major::K, C::Leaf,
+               d > 0);
+    }
+    b.commitTensor(b.barrier(C::scored(scorePlace)));
+    scorePlace = placeBehind(scorePlace);
+    if (isLast(tile))
+      releaseTile(keys);
+  }
+
+  /// A tile's weights with the next values, and their sums, a part as soon as
+  /// its weights are there.
+  KV_BODY void multiplyWeights(int tile) {
+    TensorAddress weights = memory.behind(weightPlace * C::ScoreColumns);
+    weightPlace = placeBehind(weightPlace);
+    KV_UNROLL
+    for (int part = 0; part < C::WeightParts; ++part) {
+      const bool last = part == C::WeightParts - 1;
+      if (F != Fault::MissingPartWait || part == 0)
+        b.awaitPhase(b.barrier(C::weighed(tile, part)), weighed >> tile & 1);
+      if (part == 0 && tile == 0 && F != Fault::MissingTileWait)
+        b.awaitPhase(b.barrier(C::full(values.stage)), values.phase);
+      if constexpr (F != Fault::MissingIssuersFence)
+        b.fenceAfter();
+      sumWeights(weights, part);
+      if (F == Fault::EarlyRelease && isLast(tile) && part == 0)
+        b.commitTensor(b.barrier(C::empty(values.stage)));
+      KV_UNROLL
+      for (int slice = 0; slice < C::Slices; ++slice) {
+        // What was there is folded.
+        if (part == 0 && slice > 0) {
+          awaitFold(slice);
+          b.fenceAfter();
+        }
+        multiplySlice(weights, tile, part, slice);
+        if (last)
+          b.commitTensor(b.barrier(C::multiplied(tile, slice)));
+      }
+    }
+    weighed ^= 1 << tile;
+    if (F == Fault::EarlyRelease && isLast(tile))
+      values.move(2);
+    else if (isLast(tile))
+      releaseTile(values);
+  }
+
+  static constexpr int PartSteps = C::Leaf / C::StepElements / C::WeightParts;
+
+  /// The sums of a part of the weights.
+  KV_BODY void sumWeights(TensorAddress weights, int part) {
+    TensorDescriptor ones =
+        encodeTensor({b.sharedAddress(C::Ones), 0, AtomBytes});
+    KV_UNROLL
+    for (int k = part * PartSteps; k < (part + 1) * PartSteps; ++k)
+      multiply(weights.behind(C::Sums),
+               weights.behind(C::weightsOf(k * C::StepElements)), ones,
+               Major::K, C::SumColumns, k > 0);
+  }
+  KV_BODY void multiplySlice(TensorAddress weights, int tile, int part,
+                             int slice) {
+    TensorAddress to = memory.behind(C::valuesOf(tile, slice));
+    TensorDescriptor v =
+        operandAt(C::Ring + values.stage * C::TileBytes + slice * C::SlabBytes);
+    KV_UNROLL
+    for (int k = part * PartSteps; k < (part + 1) * PartSteps; ++k) {
+      constexpr int StepAtoms = C::StepElements / AtomRows;
+      int atom = k * StepAtoms - (F == Fault::ValuesOneAtomShort && k ? 1 : 0);
+      multiply(to, weights.behind(C::weightsOf(k * C::StepElements)),
+               v.behind(atom * AtomBytes), Major::Other, C::SliceColumns,
+               k > 0);
+    }
+  }
+
+  static KV_BODY constexpr TensorInstruction instruction(Major majorB,
+                                                         int columns) {
+    return encode(
+        TensorProduct{TensorFormat<typename C::Product>, majorB, columns});
+  }
+
+  B &b;
+  const TileParams &p;
+  const TensorAddress memory;
+  Cursor keys{0}, values;
+  int scorePlace = 0, weightPlace = 0;
+  int asked = 0;
+  int tiles = 0;               // of the unit, that have rows
+  int weighed = 0, folded = 0; // a bit a tile: the parity of its next phase
+  bool any = false;            // values were multiplied before,
+  int lastTile = 0;            // of this tile
+};
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_ATTENTION_TCGEN05_TENSORISSUER_H

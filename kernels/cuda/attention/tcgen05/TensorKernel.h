@@ -1,0 +1,123 @@
+//===- TensorKernel.h - A kernel with tensor memory -------------*- C++ -*-===//
+
+#ifndef KV_KERNELS_CUDA_ATTENTION_TCGEN05_TENSORKERNEL_H
+#define KV_KERNELS_CUDA_ATTENTION_TCGEN05_TENSORKERNEL_H
+
+#include "LatentTensorRows.h"
+#include "TensorIssuer.h"
+#include "TensorRows.h"
+
+namespace kv::cuda {
+
+/// By one thread: the barriers of a kernel for prompts.
+template <class C, TensorBlock B> KV_BODY void initTensor(B &b) {
+  KV_UNROLL_BY(1)
+  for (int stage = 0; stage < C::Stages; ++stage) {
+    b.init(b.barrier(C::full(stage)), 1);
+    b.init(b.barrier(C::empty(stage)), 1);
+    b.init(b.barrier(C::landed(stage)), 1);
+  }
+  KV_UNROLL
+  for (int place = 0; place < C::ScorePlaces; ++place)
+    b.init(b.barrier(C::scored(place)), 1);
+  KV_UNROLL
+  for (int tile = 0; tile < C::RowGroups; ++tile) {
+    KV_UNROLL
+    for (int part = 0; part < C::WeightParts; ++part)
+      b.init(b.barrier(C::weighed(tile, part)), GroupThreads);
+    KV_UNROLL
+    for (int slice = 0; slice < C::Slices; ++slice) {
+      b.init(b.barrier(C::multiplied(tile, slice)), 1);
+      b.init(b.barrier(C::folded(tile, slice)), GroupThreads);
+    }
+  }
+}
+
+/// The same over a latent cache.
+template <class C, TensorBlock B>
+  requires TensorTiles<C>
+KV_BODY void initTensor(B &b) {
+  initSlabs<C>(b);
+  b.init(b.barrier(C::Drained), 1);
+  KV_UNROLL
+  for (int stage = 0; stage < C::Stages; ++stage) {
+    b.init(b.barrier(C::scored(stage)), 1);
+    b.init(b.barrier(C::weighed(stage)), GroupThreads);
+  }
+  KV_UNROLL
+  for (int i = 0; i < 2 * C::Groups; ++i)
+    b.init(b.barrier(C::multiplied(i / 2, i)), 1);
+  KV_UNROLL
+  for (int place = 0; place < C::ValuePlaces; ++place)
+    b.init(b.barrier(C::folded(place)), GroupThreads);
+}
+
+/// By the warps that have rows: ones, whose sums with weights are these's.
+/// However they are swizzled, they are ones. The fence behind the first queries
+/// is theirs as well.
+template <class C, TensorBlock B> KV_BODY void storeOnes(B &b) {
+  constexpr uint32_t One = OnePair<typename C::Product>;
+  auto ones = b.template shared<Chunk>(C::Ones, C::OnesBytes / ChunkBytes);
+  for (int i = b.thread() - GroupThreads; i < C::OnesBytes / ChunkBytes;
+       i += C::Threads)
+    ones.store(i, {One, One, One, One});
+}
+
+/// Who does what in a kernel for prompts, and in one over a latent cache.
+template <TensorBlock B, class C, Fault F> struct TensorRoles {
+  using Loader = TileLoader<B, C, F>;
+  using Issuer = TensorIssuer<B, C, F>;
+  using Rows = TensorRows<Consumers<B, C>, C, F>;
+};
+template <TensorBlock B, class C, Fault F>
+  requires TensorTiles<C>
+struct TensorRoles<B, C, F> {
+  using Loader = LatentTileLoader<B, C, F>;
+  using Issuer = LatentTensorIssuer<B, C, F>;
+  using Rows = AttentionBody<Consumers<B, C>, C, F>;
+};
+
+/// The kernel: the first warpgroup copies and issues, the others have rows.
+template <class C, Fault F = Fault::None, TensorBlock B>
+KV_BODY void runTensor(B &b, const TileParams &p) {
+  using Roles = TensorRoles<B, C, F>;
+  const int warp = b.thread() / WarpLanes;
+  if (b.thread() == 0) {
+    initTensor<C>(b);
+    b.init(b.barrier(C::Asked), C::Threads);
+    b.fenceInit();
+  }
+  if (warp == C::IssuerWarp) {
+    b.allocateTensor(C::TensorPlace, TensorColumns);
+    b.relinquishTensor();
+  } else if (!TensorTiles<C> && warp >= GroupWarps) {
+    if constexpr (!TensorTiles<C>)
+      storeOnes<C>(b);
+  }
+  b.sync();
+  const TensorAddress memory = {
+      b.template shared<uint32_t>(C::TensorPlace, 1).load(0)};
+  if (warp < GroupWarps) {
+    b.template registersDown<C::LoaderRegisters>();
+    if (warp == 0)
+      typename Roles::Loader(b, p).load();
+    else if (warp == 1)
+      typename Roles::Loader(b, p).clean();
+    else if (warp == C::IssuerWarp && b.elect())
+      typename Roles::Issuer(b, p, memory).run();
+  } else {
+    b.template registersUp<C::ConsumerRegisters>();
+    Consumers<B, C> consumers(b);
+    typename Roles::Rows(consumers, p).run();
+  }
+  // Nobody uses tensor memory any more.
+  b.sync();
+  if (warp == C::IssuerWarp && F != Fault::NeverFreed) {
+    b.fenceAfter();
+    b.freeTensor(memory, TensorColumns);
+  }
+}
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_ATTENTION_TCGEN05_TENSORKERNEL_H

@@ -1,0 +1,119 @@
+//===- ByteTiles.h - Shapes of tiles whose products are bytes' --*- C++ -*-===//
+//
+// The kernels of sm_90a for operations with products of 8 bits
+// (docs/products.md), of prompts and of decoding: a row has its bits by one
+// instruction only. Keys are multiplied as boxes bring them; three warps
+// transpose values, since an operand of 8 bits has neighbours along what is
+// summed over.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_PARAMETERS_BYTETILES_H
+#define KV_KERNELS_CUDA_PARAMETERS_BYTETILES_H
+
+#include "AttentionTiles.h"
+
+namespace kv::cuda {
+
+/// Those with products of 8 bits by wgmma.
+template <class C>
+concept ByteTiles =
+    TileRows<C> && ByteProducts<C> && !requires { requires C::Tensor; };
+
+/// Rows of queries of 8 bits as an operand of wgmma: one slab.
+struct ByteQueryRows {
+  static constexpr int Pitch = SlabRowBytes / ChunkBytes;
+  static KV_HD constexpr int chunk(int row, int column) {
+    return int(swizzled(uint32_t(row * SlabRowBytes + column * ChunkBytes))) /
+           ChunkBytes;
+  }
+};
+
+/// One kernel, of three warpgroups that multiply: two do not hide each other's
+/// weights (docs/products.md). What is not said here is a TileConfig's. Rows of
+/// keys and values have 128 bytes in shared memory, of which 64 elements fill
+/// one half.
+template <class QueryT, int HeadDimV>
+struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
+  using Base = TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3>;
+  using Base::HeadDim, Base::Leaf, Base::Rows;
+  static_assert(Leaf == SlabRowBytes, "a row of transposed values is a leaf's");
+  static_assert(HeadDim <= SlabRowBytes && HeadDim % 32 == 0);
+
+  static constexpr bool EightBitProducts = true;
+  using Product = F8E4M3;
+
+  /// Columns are summed 64 at a time, so that some fold while others are
+  /// multiplied; with the last ones, in one column tile more, weights: below
+  /// transposed values eight rows of ones lie.
+  static constexpr int Parts = HeadDim / 64, PartTiles = 8;
+  static_assert(Parts <= 2 && HeadDim % 64 == 0);
+  /// Column tiles of scores whose powers are the hardware's exponentials; those
+  /// of the others are polynomials (docs/products.md).
+  static constexpr int ExponentialTiles = Base::KeyTiles * 3 / 4;
+  static constexpr int ValueAtoms = HeadDim / AtomRows, SumTiles = 1;
+  static constexpr int SlabBytes = Leaf * SlabRowBytes;
+  static constexpr int ValueBytes = (ValueAtoms + SumTiles) * AtomBytes;
+  /// Stages are of keys and of values in turn.
+  static constexpr int Stages = HeadDim == 64 ? 6 : 4;
+  static constexpr int TileBytes =
+      SlabBytes > ValueBytes ? SlabBytes : ValueBytes;
+
+  /// What values are copied to: keys are copied to the ring.
+  static constexpr int CopySlabs = 1, CopyRowBytes = SlabRowBytes;
+  static constexpr int CopySlabBytes = SlabBytes, CopyBytes = SlabBytes;
+  static constexpr int CopyStages = HeadDim == 64 ? 2 : 1;
+  static constexpr bool KeepsUnit = true;
+
+  /// Of a thread of either role, as the same code takes the fewest cycles by
+  /// scripts/sass/cycles.py and spills none.
+  static constexpr int LoaderRegisters = HeadDim == 64 ? 64 : 32;
+  static constexpr int ConsumerRegisters = HeadDim == 64 ? 144 : 160;
+
+  /// Warps that transpose. WidenersBarrier is the third warpgroup's turn.
+  static constexpr int Transposers = Base::Wideners;
+
+  using QueryRows = ByteQueryRows;
+
+  /// Shared memory, in bytes.
+  static constexpr int Ring = 0;
+  static constexpr int Copies = Ring + Stages * TileBytes;
+  static constexpr int Queries = Copies + CopyStages * CopyBytes;
+  static constexpr int Totals = Queries + Rows * SlabRowBytes;
+  static constexpr int Finishes = Totals + Rows * HeadDim * 4;
+  static constexpr int Bounds = Finishes + Rows * 8;
+  static constexpr int QueryScales = Bounds + Rows * 8;
+  static constexpr int Ticket = QueryScales + Rows * 4;
+  static constexpr int KeptUnits = Ticket + 16, TotalStates = KeptUnits + 64;
+  /// Those of who copies and transposes.
+  static constexpr int KeptWorks = TotalStates + Base::Threads * 16;
+  static constexpr int Barriers =
+      KeptWorks + GroupThreads * int(sizeof(kv::plan::Work));
+  static constexpr int SharedBytes =
+      Barriers + (2 * Stages + 2 * CopyStages) * 8;
+
+  static constexpr int RowPlaces = Totals, MergeTable = Base::MergeTable;
+  static constexpr int GroupWeights = RowPlaces + MergeTable * 4;
+  static constexpr int TotalWeights = GroupWeights;
+  static constexpr int MergeWeights = GroupWeights + Rows * 8,
+                       MergeWeightBytes = Finishes - MergeWeights;
+
+  /// As a TileConfig's; of copied values alone: they are there; all that
+  /// transpose have read them.
+  static KV_HD constexpr int full(int stage) { return Barriers + stage * 8; }
+  static KV_HD constexpr int empty(int stage) { return full(Stages + stage); }
+  static KV_HD constexpr int landed(int copy) {
+    return full(2 * Stages + copy);
+  }
+  static KV_HD constexpr int transposed(int copy) {
+    return landed(CopyStages + copy);
+  }
+};
+
+/// The configuration of a row KV_BYTE_TILE_KERNEL.
+#define KV_BYTE_TILE_CONFIG(query, dim)                                        \
+  ByteTileConfig<ElementOf<KV_DTYPE_##query>, dim>
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_PARAMETERS_BYTETILES_H

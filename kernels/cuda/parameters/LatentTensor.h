@@ -1,0 +1,75 @@
+//===- LatentTensor.h - Shapes for latent caches, tensor memory -*- C++ -*-===//
+//
+// The kernels of sm_100a for more rows of a latent cache than a decode kernel
+// has. Tiles, rows and their owners are those of sm_90a (LatentTiles.h); one
+// thread issues all products, whose sums lie in tensor memory.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KV_KERNELS_CUDA_PARAMETERS_LATENTTENSOR_H
+#define KV_KERNELS_CUDA_PARAMETERS_LATENTTENSOR_H
+
+#include "LatentTiles.h"
+#include "kernels/block/TensorBlock.h"
+
+namespace kv::cuda {
+
+/// One kernel. Products have 64 rows: the group of twice as many would fill all
+/// registers, or all of tensor memory. Of a pair of leaves are issued
+///
+///   scores of both, values of the first, values of the second
+///
+/// the values a slice at a time, by turns one of each warpgroup's columns.
+template <class QueryT, int KeyDimV, int HeadDimV>
+struct LatentTensorConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
+  using Base = LatentTileConfig<QueryT, KeyDimV, HeadDimV>;
+  static constexpr bool Tensor = true;
+  static_assert(Base::Rows == HalfRows);
+
+  /// Of the first warpgroup: the others are the loader's.
+  static constexpr int IssuerWarp = 2;
+
+  /// Tensor memory, in columns: a place of scores for each stage, and slices of
+  /// values, which take their places in turn.
+  static constexpr int ScoreColumns = Base::Leaf;
+  static constexpr int Values = Base::Stages * ScoreColumns;
+  static constexpr int SliceColumns = Base::SliceTiles * 8;
+  static constexpr int ValuePlaces = 3;
+  static_assert(ValuePlaces > Base::Groups &&
+                Values + ValuePlaces * SliceColumns <= TensorColumns);
+
+  /// Shared memory behind what those of sm_90a have.
+  static constexpr int TensorPlace = (Base::SharedBytes + 15) / 16 * 16;
+  static constexpr int TensorBarriers = TensorPlace + 16;
+  static constexpr int SharedBytes =
+      TensorBarriers + (2 * Base::Stages + 4 + ValuePlaces + 2) * 8;
+
+  /// A commit says that a slab was read.
+  static KV_HD constexpr int readers(int) { return 1; }
+  /// The barriers of a stage, a phase a leaf: its scores are there; its
+  /// weights. Of a warpgroup's slices, every second one: its values are there.
+  /// Of a place of values: they were loaded.
+  static KV_HD constexpr int scored(int stage) {
+    return TensorBarriers + stage * 8;
+  }
+  static KV_HD constexpr int weighed(int stage) {
+    return scored(Base::Stages + stage);
+  }
+  static KV_HD constexpr int multiplied(int half, int slice) {
+    return scored(2 * Base::Stages + half * 2 + slice % 2);
+  }
+  static KV_HD constexpr int folded(int place) {
+    return scored(2 * Base::Stages + 4 + place);
+  }
+  /// A phase a unit: its queries are there. And one alone: no product and no
+  /// commit is under way.
+  static constexpr int Asked = folded(ValuePlaces), Drained = Asked + 8;
+};
+
+/// The configuration of a row KV_LATENT_TENSOR_KERNEL.
+#define KV_LATENT_TENSOR_CONFIG(query, dim, vDim)                              \
+  LatentTensorConfig<ElementOf<KV_DTYPE_##query>, dim, vDim>
+
+} // namespace kv::cuda
+
+#endif // KV_KERNELS_CUDA_PARAMETERS_LATENTTENSOR_H
