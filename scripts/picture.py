@@ -141,7 +141,7 @@ def draw(kv_opt):
     manager = p.box(440, top, 230, "cache manager",
                     managers() + ["", "CacheEngine: pages,", "prefixes, eviction"], "runtime")
     inputs = p.box(710, top, 190, "runtime inputs", components + ["", "of every collection"], "file")
-    exists("include/kv/Runtime/InferenceSession.h")
+    exists("include/kv/Runtime/Session/InferenceSession.h")
     session = p.box(960, top, 200, "InferenceSession",
                     [f"execute {entry}<name>", "", f"calls {len(calls)} functions of the", "runtime or the device:",
                      *shown, "…"], "runtime")

@@ -1,6 +1,6 @@
 //===- Arena.cpp - A stack of temporaries ---------------------------------===//
 
-#include "kv/Runtime/Arena.h"
+#include "kv/Runtime/Base/Arena.h"
 
 #include <algorithm>
 #include <cerrno>

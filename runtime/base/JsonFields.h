@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_BASE_JSONFIELDS_H
 #define KV_RUNTIME_BASE_JSONFIELDS_H
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <nlohmann/json.hpp>
 

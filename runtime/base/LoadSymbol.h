@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_BASE_LOADSYMBOL_H
 #define KV_RUNTIME_BASE_LOADSYMBOL_H
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <cstdint>
 #include <memory>

@@ -3,8 +3,8 @@
 #ifndef KV_RUNTIME_BASE_MAPPEDFILE_H
 #define KV_RUNTIME_BASE_MAPPEDFILE_H
 
-#include "kv/Runtime/Error.h"
-#include "kv/Runtime/FileMemory.h"
+#include "kv/Runtime/Base/Error.h"
+#include "kv/Runtime/Base/FileMemory.h"
 
 #include <cstddef>
 #include <filesystem>

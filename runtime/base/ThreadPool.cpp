@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kv/Runtime/ThreadPool.h"
+#include "kv/Runtime/Base/ThreadPool.h"
 
 #include <algorithm>
 #include <atomic>

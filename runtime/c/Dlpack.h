@@ -3,8 +3,8 @@
 #ifndef KV_CAPI_DLPACK_H
 #define KV_CAPI_DLPACK_H
 
-#include "kv/Runtime/Buffer.h"
 #include "kv/Runtime/C/Dlpack.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 #include <memory>
 

@@ -7,7 +7,7 @@
 #include "Handles.h"
 
 #include "kv/Runtime/C/Runtime.h"
-#include "kv/Runtime/InferenceSession.h"
+#include "kv/Runtime/Session/InferenceSession.h"
 
 #include <array>
 

@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_CUDA_BACKEND_H
 #define KV_RUNTIME_CUDA_BACKEND_H
 
-#include "kv/Runtime/DeviceBackend.h"
+#include "kv/Runtime/Device/DeviceBackend.h"
 #include "runtime/cuda/driver/Driver.h"
 
 #include <array>

@@ -4,7 +4,7 @@
 #define KV_RUNTIME_CUDA_RANKS_H
 
 #include "Backend.h"
-#include "kv/Runtime/Communicator.h"
+#include "kv/Runtime/Device/Communicator.h"
 #include "runtime/cuda/driver/Nccl.h"
 
 namespace kv::cuda {

@@ -1,6 +1,6 @@
 //===- Buffer.cpp - A dense tensor that owns its memory -------------------===//
 
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 using namespace kv;
 

@@ -1,6 +1,6 @@
 //===- Communicator.cpp - Processes that compute together -----------------===//
 
-#include "kv/Runtime/Communicator.h"
+#include "kv/Runtime/Device/Communicator.h"
 #include "LoadMpi.h"
 #include "runtime/base/LoadSymbol.h"
 

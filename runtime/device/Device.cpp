@@ -1,6 +1,6 @@
 //===- Device.cpp - Where tensors live ------------------------------------===//
 
-#include "kv/Runtime/Device.h"
+#include "kv/Runtime/Device/Device.h"
 #include "HostBackend.h"
 #include "LoadBackend.h"
 

@@ -1,6 +1,6 @@
 //===- ExecutionContext.cpp - The runtime side of KvContext ---------------===//
 
-#include "kv/Runtime/ExecutionContext.h"
+#include "kv/Runtime/Device/ExecutionContext.h"
 #include "Functions.h"
 
 #include <algorithm>

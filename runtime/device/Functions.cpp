@@ -3,7 +3,7 @@
 #include "Functions.h"
 #include "kv/Kernels/Reference.h"
 #include "kv/Kernels/Sample.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 #include <algorithm>
 #include <cstdio>

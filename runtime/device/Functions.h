@@ -3,9 +3,9 @@
 #ifndef KV_RUNTIME_DEVICE_FUNCTIONS_H
 #define KV_RUNTIME_DEVICE_FUNCTIONS_H
 
-#include "kv/Runtime/Communicator.h"
-#include "kv/Runtime/Device.h"
-#include "kv/Runtime/ExecutionContext.h"
+#include "kv/Runtime/Device/Communicator.h"
+#include "kv/Runtime/Device/Device.h"
+#include "kv/Runtime/Device/ExecutionContext.h"
 
 #include <atomic>
 #include <csetjmp>

@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_DEVICE_HOSTBACKEND_H
 #define KV_RUNTIME_DEVICE_HOSTBACKEND_H
 
-#include "kv/Runtime/DeviceBackend.h"
+#include "kv/Runtime/Device/DeviceBackend.h"
 
 namespace kv {
 

@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_DEVICE_LOADBACKEND_H
 #define KV_RUNTIME_DEVICE_LOADBACKEND_H
 
-#include "kv/Runtime/DeviceBackend.h"
+#include "kv/Runtime/Device/DeviceBackend.h"
 
 namespace kv {
 

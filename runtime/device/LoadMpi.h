@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_DEVICE_LOADMPI_H
 #define KV_RUNTIME_DEVICE_LOADMPI_H
 
-#include "kv/Runtime/Communicator.h"
+#include "kv/Runtime/Device/Communicator.h"
 
 namespace kv {
 

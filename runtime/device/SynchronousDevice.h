@@ -4,7 +4,7 @@
 #ifndef KV_RUNTIME_DEVICE_SYNCHRONOUSDEVICE_H
 #define KV_RUNTIME_DEVICE_SYNCHRONOUSDEVICE_H
 
-#include "kv/Runtime/DeviceBackend.h"
+#include "kv/Runtime/Device/DeviceBackend.h"
 
 #include <cstring>
 

@@ -5,7 +5,7 @@
 
 #include "runtime/base/Port.h"
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <zmq.hpp>
 

@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_MPI_MPICOMMUNICATOR_H
 #define KV_RUNTIME_MPI_MPICOMMUNICATOR_H
 
-#include "kv/Runtime/Communicator.h"
+#include "kv/Runtime/Device/Communicator.h"
 
 #include <mpi.h>
 

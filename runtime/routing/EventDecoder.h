@@ -3,8 +3,8 @@
 #ifndef KV_RUNTIME_ROUTING_EVENTDECODER_H
 #define KV_RUNTIME_ROUTING_EVENTDECODER_H
 
+#include "kv/Runtime/Base/Error.h"
 #include "kv/Runtime/Engine/CacheEvents.h"
-#include "kv/Runtime/Error.h"
 
 #include <cstdint>
 #include <string_view>

@@ -1,7 +1,7 @@
 //===- CpuLevel.cpp - x86-64 micro-architecture levels --------------------===//
 
 #include "kv/ABI/CpuLevel.h"
-#include "kv/Runtime/InferenceSession.h"
+#include "kv/Runtime/Session/InferenceSession.h"
 
 #include <algorithm>
 #include <cerrno>

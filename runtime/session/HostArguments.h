@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_SESSION_HOSTARGUMENTS_H
 #define KV_RUNTIME_SESSION_HOSTARGUMENTS_H
 
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 //===- InferenceSession.cpp - Loads artifacts and runs them ---------------===//
 
-#include "kv/Runtime/InferenceSession.h"
+#include "kv/Runtime/Session/InferenceSession.h"
 #include "HostArguments.h"
 #include "Weights.h"
 #include "runtime/device/KernelImages.h"

@@ -1,6 +1,6 @@
 //===- Manifest.cpp - What an artifact says of itself ---------------------===//
 
-#include "kv/Runtime/Manifest.h"
+#include "kv/Runtime/Session/Manifest.h"
 #include "runtime/base/ElfSection.h"
 #include "runtime/base/JsonFields.h"
 

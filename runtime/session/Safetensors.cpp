@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kv/Runtime/Safetensors.h"
+#include "kv/Runtime/Session/Safetensors.h"
 #include "runtime/base/JsonFields.h"
 #include "runtime/base/MappedFile.h"
 

@@ -3,10 +3,10 @@
 #ifndef KV_RUNTIME_SESSION_WEIGHTS_H
 #define KV_RUNTIME_SESSION_WEIGHTS_H
 
-#include "kv/Runtime/Buffer.h"
-#include "kv/Runtime/Manifest.h"
-#include "kv/Runtime/Safetensors.h"
-#include "kv/Runtime/ThreadPool.h"
+#include "kv/Runtime/Base/ThreadPool.h"
+#include "kv/Runtime/Device/Buffer.h"
+#include "kv/Runtime/Session/Manifest.h"
+#include "kv/Runtime/Session/Safetensors.h"
 
 #include <functional>
 #include <map>

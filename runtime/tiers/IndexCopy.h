@@ -10,7 +10,7 @@
 #ifndef KV_RUNTIME_TIERS_INDEXCOPY_H
 #define KV_RUNTIME_TIERS_INDEXCOPY_H
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_TIERS_STOREADDRESS_H
 #define KV_RUNTIME_TIERS_STOREADDRESS_H
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <chrono>
 #include <string>

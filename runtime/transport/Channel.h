@@ -9,7 +9,7 @@
 #ifndef KV_RUNTIME_TRANSPORT_CHANNEL_H
 #define KV_RUNTIME_TRANSPORT_CHANNEL_H
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <chrono>
 #include <memory>

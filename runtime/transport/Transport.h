@@ -8,7 +8,7 @@
 #ifndef KV_RUNTIME_TRANSPORT_TRANSPORT_H
 #define KV_RUNTIME_TRANSPORT_TRANSPORT_H
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <cstddef>
 #include <cstdint>

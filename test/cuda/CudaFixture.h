@@ -5,8 +5,8 @@
 
 #include "kernels/block/Numbers.h"
 #include "kernels/cuda/parameters/KernelTable.h"
-#include "kv/Runtime/Buffer.h"
-#include "kv/Runtime/ExecutionContext.h"
+#include "kv/Runtime/Device/Buffer.h"
+#include "kv/Runtime/Device/ExecutionContext.h"
 #include "test/cuda/fake/FakeDriver.h"
 
 #include <cmath>

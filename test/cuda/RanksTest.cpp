@@ -1,7 +1,7 @@
 //===- RanksTest.cpp - GPUs of several processes --------------------------===//
 
 #include "CudaFixture.h"
-#include "kv/Runtime/Communicator.h"
+#include "kv/Runtime/Device/Communicator.h"
 
 #include <sys/socket.h>
 #include <sys/wait.h>

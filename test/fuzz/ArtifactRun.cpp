@@ -5,8 +5,8 @@
 #include "Batch.h"
 #include "Random.h"
 
-#include "kv/Runtime/Buffer.h"
-#include "kv/Runtime/InferenceSession.h"
+#include "kv/Runtime/Device/Buffer.h"
+#include "kv/Runtime/Session/InferenceSession.h"
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"

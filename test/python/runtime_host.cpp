@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kv/Runtime/ExecutionContext.h"
-#include "kv/Runtime/InferenceSession.h"
-#include "kv/Runtime/ThreadPool.h"
+#include "kv/Runtime/Base/ThreadPool.h"
+#include "kv/Runtime/Device/ExecutionContext.h"
+#include "kv/Runtime/Session/InferenceSession.h"
 
 #include <cstdio>
 #include <dlfcn.h>

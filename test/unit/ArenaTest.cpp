@@ -1,6 +1,6 @@
 //===- ArenaTest.cpp - A stack of temporaries -----------------------------===//
 
-#include "kv/Runtime/Arena.h"
+#include "kv/Runtime/Base/Arena.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

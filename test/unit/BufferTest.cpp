@@ -1,6 +1,6 @@
 //===- BufferTest.cpp - Devices, element types and buffers ----------------===//
 
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 //===- ExecutionContextTest.cpp - The function table ----------------------===//
 
-#include "kv/Runtime/ExecutionContext.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/ExecutionContext.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kv/Runtime/DeviceBackend.h"
+#include "kv/Runtime/Device/DeviceBackend.h"
 
 #include <cstdlib>
 #include <cstring>

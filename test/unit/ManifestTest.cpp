@@ -1,6 +1,6 @@
 //===- ManifestTest.cpp - Reading manifests of any file -------------------===//
 
-#include "kv/Runtime/Manifest.h"
+#include "kv/Runtime/Session/Manifest.h"
 #include "TemporaryFile.h"
 
 #include <cstring>

@@ -4,7 +4,7 @@
 #define KV_TEST_UNIT_PAGEDFIXTURE_H
 
 #include "kv/Kernels/Reference.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 
 #include "PagedFixture.h"
 #include "kernels/reference/Tile.h"
-#include "kv/Runtime/ExecutionContext.h"
+#include "kv/Runtime/Device/ExecutionContext.h"
 
 #include <functional>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 //===- ReferenceStoreTest.cpp - Writing into the cache --------------------===//
 
 #include "PagedFixture.h"
-#include "kv/Runtime/ExecutionContext.h"
+#include "kv/Runtime/Device/ExecutionContext.h"
 
 #include <gtest/gtest.h>
 

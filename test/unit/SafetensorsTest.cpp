@@ -1,6 +1,6 @@
 //===- SafetensorsTest.cpp - Reading weights files ------------------------===//
 
-#include "kv/Runtime/Safetensors.h"
+#include "kv/Runtime/Session/Safetensors.h"
 #include "SafetensorsWriter.h"
 #include "TemporaryFile.h"
 

@@ -2,8 +2,8 @@
 
 #include "SafetensorsWriter.h"
 #include "TemporaryFile.h"
-#include "kv/Runtime/Buffer.h"
-#include "kv/Runtime/InferenceSession.h"
+#include "kv/Runtime/Device/Buffer.h"
+#include "kv/Runtime/Session/InferenceSession.h"
 
 #include <gtest/gtest.h>
 #include <numeric>

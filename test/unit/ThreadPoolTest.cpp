@@ -1,6 +1,6 @@
 //===- ThreadPoolTest.cpp - Parallel loops --------------------------------===//
 
-#include "kv/Runtime/ThreadPool.h"
+#include "kv/Runtime/Base/ThreadPool.h"
 
 #include <atomic>
 #include <chrono>

@@ -5,7 +5,7 @@
 
 #include "Options.h"
 
-#include "kv/Runtime/Communicator.h"
+#include "kv/Runtime/Device/Communicator.h"
 #include "kv/Runtime/Serving/ArtifactRunner.h"
 
 namespace kv::run {

@@ -2,7 +2,7 @@
 
 #include "Options.h"
 
-#include "kv/Runtime/InferenceSession.h"
+#include "kv/Runtime/Session/InferenceSession.h"
 #include "tools/CommandLine.h"
 
 using namespace kv::run;

@@ -5,9 +5,9 @@
 
 #include "Options.h"
 
-#include "kv/Runtime/Communicator.h"
-#include "kv/Runtime/Device.h"
-#include "kv/Runtime/Manifest.h"
+#include "kv/Runtime/Device/Communicator.h"
+#include "kv/Runtime/Device/Device.h"
+#include "kv/Runtime/Session/Manifest.h"
 
 namespace kv::run {
 

@@ -11,7 +11,7 @@
 #ifndef KV_RUNTIME_CUDA_DRIVER_DRIVER_H
 #define KV_RUNTIME_CUDA_DRIVER_DRIVER_H
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <cstddef>
 #include <cstdint>

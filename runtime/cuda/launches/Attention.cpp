@@ -21,7 +21,7 @@
 #include "TensorMaps.h"
 #include "Views.h"
 #include "kv/ABI/CacheGeometry.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 #include <algorithm>
 #include <optional>

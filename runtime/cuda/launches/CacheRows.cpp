@@ -2,7 +2,7 @@
 
 #include "Movers.h"
 #include "kernels/cuda/parameters/States.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 using namespace kv;
 using namespace kv::cuda;

@@ -1,7 +1,7 @@
 //===- Elements.cpp - Elementwise programs --------------------------------===//
 
 #include "Movers.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 #include <charconv>
 

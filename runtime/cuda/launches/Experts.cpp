@@ -1,7 +1,7 @@
 //===- Experts.cpp - Rows of Symbols.def for mixtures of experts ----------===//
 
 #include "Experts.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 using namespace kv;
 using namespace kv::cuda;

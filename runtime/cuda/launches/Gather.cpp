@@ -1,7 +1,7 @@
 //===- Gather.cpp - What ranks hold, on all of them -----------------------===//
 
 #include "Movers.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 #include "runtime/cuda/Ranks.h"
 
 using namespace kv;

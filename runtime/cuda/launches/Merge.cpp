@@ -1,7 +1,7 @@
 //===- Merge.cpp - Rows of Symbols.def for merged attentions --------------===//
 
 #include "Movers.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 using namespace kv;
 using namespace kv::cuda;

@@ -2,7 +2,7 @@
 
 #include "Movers.h"
 #include "kv/Definition/Sampling.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 #include <algorithm>
 

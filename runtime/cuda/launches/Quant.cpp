@@ -1,7 +1,7 @@
 //===- Quant.cpp - Quantised weights --------------------------------------===//
 
 #include "Experts.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 using namespace kv;
 using namespace kv::cuda;

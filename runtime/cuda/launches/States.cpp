@@ -2,7 +2,7 @@
 
 #include "kernels/cuda/parameters/States.h"
 #include "Movers.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 #include <algorithm>
 

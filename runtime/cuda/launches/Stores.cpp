@@ -1,7 +1,7 @@
 //===- Stores.cpp - Rows of Symbols.def that rotate and store -------------===//
 
 #include "Movers.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 #include <bit>
 #include <tuple>

@@ -1,7 +1,7 @@
 //===- Views.cpp - Tensors as kernels take them ---------------------------===//
 
 #include "Views.h"
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_CUDA_LAUNCHES_VIEWS_H
 #define KV_RUNTIME_CUDA_LAUNCHES_VIEWS_H
 
-#include "kv/Runtime/DType.h"
+#include "kv/Runtime/Base/DType.h"
 #include "runtime/cuda/Context.h"
 
 namespace kv::cuda {

@@ -17,8 +17,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "GuardedMemory.h"
-#include "kv/Runtime/Buffer.h"
-#include "kv/Runtime/InferenceSession.h"
+#include "kv/Runtime/Device/Buffer.h"
+#include "kv/Runtime/Session/InferenceSession.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // inspect ARTIFACT: what its manifest says.
 
-#include "kv/Runtime/Manifest.h"
+#include "kv/Runtime/Session/Manifest.h"
 
 #include <cstdio>
 

@@ -22,6 +22,7 @@
 #ifndef KV_RUNTIME_ENGINE_CACHEENGINE_H
 #define KV_RUNTIME_ENGINE_CACHEENGINE_H
 
+#include "kv/Runtime/Base/Error.h"
 #include "kv/Runtime/Engine/CacheEvents.h"
 #include "kv/Runtime/Engine/CommandLog.h"
 #include "kv/Runtime/Engine/Groups.h"
@@ -30,7 +31,6 @@
 #include "kv/Runtime/Engine/Scope.h"
 #include "kv/Runtime/Engine/Sequence.h"
 #include "kv/Runtime/Engine/States.h"
-#include "kv/Runtime/Error.h"
 
 #include <cstdint>
 #include <memory>

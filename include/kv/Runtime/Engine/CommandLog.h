@@ -23,9 +23,9 @@
 #ifndef KV_RUNTIME_ENGINE_COMMANDLOG_H
 #define KV_RUNTIME_ENGINE_COMMANDLOG_H
 
+#include "kv/Runtime/Base/Error.h"
 #include "kv/Runtime/Engine/Scope.h"
 #include "kv/Runtime/Engine/Sequence.h"
-#include "kv/Runtime/Error.h"
 
 #include <cstdint>
 #include <span>

@@ -17,9 +17,9 @@
 #ifndef KV_RUNTIME_EVENTS_EVENTPUBLISHER_H
 #define KV_RUNTIME_EVENTS_EVENTPUBLISHER_H
 
+#include "kv/Runtime/Base/Error.h"
 #include "kv/Runtime/Engine/CacheEvents.h"
 #include "kv/Runtime/Engine/Groups.h"
-#include "kv/Runtime/Error.h"
 
 #include <chrono>
 #include <memory>

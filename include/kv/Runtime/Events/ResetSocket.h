@@ -12,7 +12,7 @@
 #ifndef KV_RUNTIME_EVENTS_RESETSOCKET_H
 #define KV_RUNTIME_EVENTS_RESETSOCKET_H
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <atomic>
 #include <memory>

@@ -21,7 +21,7 @@
 #ifndef KV_RUNTIME_MANAGER_KVCACHEMANAGER_H
 #define KV_RUNTIME_MANAGER_KVCACHEMANAGER_H
 
-#include "kv/Runtime/Buffer.h"
+#include "kv/Runtime/Device/Buffer.h"
 #include "kv/Runtime/Manager/KVCacheParams.h"
 #include "kv/Runtime/Manager/TextGenerationContext.h"
 

@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_MANAGER_KVCACHEPARAMS_H
 #define KV_RUNTIME_MANAGER_KVCACHEPARAMS_H
 
-#include "kv/Runtime/Manifest.h"
+#include "kv/Runtime/Session/Manifest.h"
 
 #include <array>
 #include <optional>

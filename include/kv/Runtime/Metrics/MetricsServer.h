@@ -8,7 +8,7 @@
 #ifndef KV_RUNTIME_METRICS_METRICSSERVER_H
 #define KV_RUNTIME_METRICS_METRICSSERVER_H
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 #include "kv/Runtime/Metrics/MetricFamily.h"
 
 #include <functional>

@@ -3,8 +3,8 @@
 #ifndef KV_RUNTIME_SERVING_ARTIFACTRUNNER_H
 #define KV_RUNTIME_SERVING_ARTIFACTRUNNER_H
 
-#include "kv/Runtime/InferenceSession.h"
 #include "kv/Runtime/Serving/ModelRunner.h"
+#include "kv/Runtime/Session/InferenceSession.h"
 
 namespace kv {
 

@@ -3,7 +3,7 @@
 #ifndef KV_RUNTIME_SERVING_MODELIDENTITY_H
 #define KV_RUNTIME_SERVING_MODELIDENTITY_H
 
-#include "kv/Runtime/Manifest.h"
+#include "kv/Runtime/Session/Manifest.h"
 
 #include <optional>
 #include <string>

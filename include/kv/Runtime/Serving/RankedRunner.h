@@ -9,7 +9,7 @@
 #ifndef KV_RUNTIME_SERVING_RANKEDRUNNER_H
 #define KV_RUNTIME_SERVING_RANKEDRUNNER_H
 
-#include "kv/Runtime/Communicator.h"
+#include "kv/Runtime/Device/Communicator.h"
 #include "kv/Runtime/Manager/CacheMemory.h"
 #include "kv/Runtime/Serving/ModelRunner.h"
 

@@ -4,7 +4,7 @@
 #define KV_RUNTIME_SERVING_SAMPLER_H
 
 #include "kv/Kernels/Sample.h"
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 namespace kv {
 

@@ -25,10 +25,10 @@
 #ifndef KV_RUNTIME_TIERS_PAGECONNECTOR_H
 #define KV_RUNTIME_TIERS_PAGECONNECTOR_H
 
+#include "kv/Runtime/Base/Error.h"
 #include "kv/Runtime/Engine/CacheEvents.h"
 #include "kv/Runtime/Engine/Metrics.h"
 #include "kv/Runtime/Engine/Sequence.h"
-#include "kv/Runtime/Error.h"
 
 #include <array>
 #include <chrono>

@@ -1,10 +1,10 @@
 //===- Buffer.h - A dense tensor that owns its memory -----------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_BUFFER_H
-#define KV_RUNTIME_BUFFER_H
+#ifndef KV_RUNTIME_DEVICE_BUFFER_H
+#define KV_RUNTIME_DEVICE_BUFFER_H
 
-#include "kv/Runtime/DType.h"
-#include "kv/Runtime/Device.h"
+#include "kv/Runtime/Base/DType.h"
+#include "kv/Runtime/Device/Device.h"
 
 #include <initializer_list>
 #include <span>
@@ -50,4 +50,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_BUFFER_H
+#endif // KV_RUNTIME_DEVICE_BUFFER_H

@@ -1,9 +1,9 @@
 //===- Arena.h - A stack of temporaries -------------------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_ARENA_H
-#define KV_RUNTIME_ARENA_H
+#ifndef KV_RUNTIME_BASE_ARENA_H
+#define KV_RUNTIME_BASE_ARENA_H
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <cstddef>
 
@@ -65,4 +65,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ARENA_H
+#endif // KV_RUNTIME_BASE_ARENA_H

@@ -1,9 +1,9 @@
 //===- Communicator.h - Processes that compute together ---------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_COMMUNICATOR_H
-#define KV_RUNTIME_COMMUNICATOR_H
+#ifndef KV_RUNTIME_DEVICE_COMMUNICATOR_H
+#define KV_RUNTIME_DEVICE_COMMUNICATOR_H
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <chrono>
 #include <cstddef>
@@ -83,4 +83,4 @@ Expected<void> gatherShards(Communicator *ranks, std::span<const std::byte> x,
 
 } // namespace kv
 
-#endif // KV_RUNTIME_COMMUNICATOR_H
+#endif // KV_RUNTIME_DEVICE_COMMUNICATOR_H

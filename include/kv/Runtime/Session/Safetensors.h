@@ -1,11 +1,11 @@
 //===- Safetensors.h - Weights files ---------------------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_SAFETENSORS_H
-#define KV_RUNTIME_SAFETENSORS_H
+#ifndef KV_RUNTIME_SESSION_SAFETENSORS_H
+#define KV_RUNTIME_SESSION_SAFETENSORS_H
 
-#include "kv/Runtime/DType.h"
-#include "kv/Runtime/Error.h"
-#include "kv/Runtime/FileMemory.h"
+#include "kv/Runtime/Base/DType.h"
+#include "kv/Runtime/Base/Error.h"
+#include "kv/Runtime/Base/FileMemory.h"
 
 #include <filesystem>
 #include <memory>
@@ -48,4 +48,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_SAFETENSORS_H
+#endif // KV_RUNTIME_SESSION_SAFETENSORS_H

@@ -1,9 +1,9 @@
 //===- Device.h - Where tensors live ----------------------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_DEVICE_H
-#define KV_RUNTIME_DEVICE_H
+#ifndef KV_RUNTIME_DEVICE_DEVICE_H
+#define KV_RUNTIME_DEVICE_DEVICE_H
 
-#include "kv/Runtime/DeviceBackend.h"
+#include "kv/Runtime/Device/DeviceBackend.h"
 
 namespace kv {
 
@@ -70,4 +70,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_DEVICE_H
+#endif // KV_RUNTIME_DEVICE_DEVICE_H

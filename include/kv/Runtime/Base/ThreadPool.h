@@ -1,7 +1,7 @@
 //===- ThreadPool.h - Parallel loops ----------------------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_THREADPOOL_H
-#define KV_RUNTIME_THREADPOOL_H
+#ifndef KV_RUNTIME_BASE_THREADPOOL_H
+#define KV_RUNTIME_BASE_THREADPOOL_H
 
 #include <cstdint>
 #include <memory>
@@ -62,4 +62,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_THREADPOOL_H
+#endif // KV_RUNTIME_BASE_THREADPOOL_H

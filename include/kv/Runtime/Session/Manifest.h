@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_MANIFEST_H
-#define KV_RUNTIME_MANIFEST_H
+#ifndef KV_RUNTIME_SESSION_MANIFEST_H
+#define KV_RUNTIME_SESSION_MANIFEST_H
 
 #include "kv/ABI/CacheGeometry.h"
-#include "kv/Runtime/DType.h"
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/DType.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <filesystem>
 #include <optional>
@@ -147,4 +147,4 @@ struct Manifest {
 
 } // namespace kv
 
-#endif // KV_RUNTIME_MANIFEST_H
+#endif // KV_RUNTIME_SESSION_MANIFEST_H

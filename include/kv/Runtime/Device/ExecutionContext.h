@@ -1,11 +1,11 @@
 //===- ExecutionContext.h - The runtime side of KvContext -------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_EXECUTIONCONTEXT_H
-#define KV_RUNTIME_EXECUTIONCONTEXT_H
+#ifndef KV_RUNTIME_DEVICE_EXECUTIONCONTEXT_H
+#define KV_RUNTIME_DEVICE_EXECUTIONCONTEXT_H
 
-#include "kv/Runtime/Arena.h"
-#include "kv/Runtime/Device.h"
-#include "kv/Runtime/ThreadPool.h"
+#include "kv/Runtime/Base/Arena.h"
+#include "kv/Runtime/Base/ThreadPool.h"
+#include "kv/Runtime/Device/Device.h"
 
 #include <functional>
 #include <memory>
@@ -91,4 +91,4 @@ private:
 
 } // namespace kv
 
-#endif // KV_RUNTIME_EXECUTIONCONTEXT_H
+#endif // KV_RUNTIME_DEVICE_EXECUTIONCONTEXT_H

@@ -9,10 +9,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_DEVICEBACKEND_H
-#define KV_RUNTIME_DEVICEBACKEND_H
+#ifndef KV_RUNTIME_DEVICE_DEVICEBACKEND_H
+#define KV_RUNTIME_DEVICE_DEVICEBACKEND_H
 
-#include "kv/Runtime/Error.h"
+#include "kv/Runtime/Base/Error.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -163,4 +163,4 @@ inline constexpr uint32_t DeviceInterfaceVersion = 6;
 
 } // namespace kv
 
-#endif // KV_RUNTIME_DEVICEBACKEND_H
+#endif // KV_RUNTIME_DEVICE_DEVICEBACKEND_H

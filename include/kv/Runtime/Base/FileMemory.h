@@ -1,7 +1,7 @@
 //===- FileMemory.h - Where the bytes of a file lie -------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_FILEMEMORY_H
-#define KV_RUNTIME_FILEMEMORY_H
+#ifndef KV_RUNTIME_BASE_FILEMEMORY_H
+#define KV_RUNTIME_BASE_FILEMEMORY_H
 
 namespace kv {
 
@@ -15,4 +15,4 @@ enum class FileMemory {
 
 } // namespace kv
 
-#endif // KV_RUNTIME_FILEMEMORY_H
+#endif // KV_RUNTIME_BASE_FILEMEMORY_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_ERROR_H
-#define KV_RUNTIME_ERROR_H
+#ifndef KV_RUNTIME_BASE_ERROR_H
+#define KV_RUNTIME_BASE_ERROR_H
 
 #include "kv/ABI/Context.h"
 
@@ -50,4 +50,4 @@ makeError(KvStatus code, const Parts &...parts) {
 
 } // namespace kv
 
-#endif // KV_RUNTIME_ERROR_H
+#endif // KV_RUNTIME_BASE_ERROR_H

@@ -1,7 +1,7 @@
 //===- DType.h - Element types by name --------------------------*- C++ -*-===//
 
-#ifndef KV_RUNTIME_DTYPE_H
-#define KV_RUNTIME_DTYPE_H
+#ifndef KV_RUNTIME_BASE_DTYPE_H
+#define KV_RUNTIME_BASE_DTYPE_H
 
 #include "kv/ABI/TensorView.h"
 
@@ -50,4 +50,4 @@ constexpr std::optional<DType> parseDType(std::string_view name) {
 
 } // namespace kv
 
-#endif // KV_RUNTIME_DTYPE_H
+#endif // KV_RUNTIME_BASE_DTYPE_H

@@ -10,14 +10,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_RUNTIME_INFERENCESESSION_H
-#define KV_RUNTIME_INFERENCESESSION_H
+#ifndef KV_RUNTIME_SESSION_INFERENCESESSION_H
+#define KV_RUNTIME_SESSION_INFERENCESESSION_H
 
-#include "kv/Runtime/Communicator.h"
-#include "kv/Runtime/Device.h"
-#include "kv/Runtime/ExecutionContext.h"
-#include "kv/Runtime/FileMemory.h"
-#include "kv/Runtime/Manifest.h"
+#include "kv/Runtime/Base/FileMemory.h"
+#include "kv/Runtime/Device/Communicator.h"
+#include "kv/Runtime/Device/Device.h"
+#include "kv/Runtime/Device/ExecutionContext.h"
+#include "kv/Runtime/Session/Manifest.h"
 
 #include <filesystem>
 #include <functional>
@@ -154,4 +154,4 @@ Expected<void> enableCpuLevel(std::string_view level);
 
 } // namespace kv
 
-#endif // KV_RUNTIME_INFERENCESESSION_H
+#endif // KV_RUNTIME_SESSION_INFERENCESESSION_H
