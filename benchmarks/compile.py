@@ -18,9 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools/kv-import"))
 
-from kv_import.config import ModelConfig  # noqa: E402
-from kv_import.module_writer import ModuleWriter  # noqa: E402
-from kv_import.rope import Rope  # noqa: E402
+from kv_import.model.config import ModelConfig  # noqa: E402
+from kv_import.writers.module_writer import ModuleWriter  # noqa: E402
+from kv_import.model.rope import Rope  # noqa: E402
 
 LAYERS = (10, 20, 40, 80, 160, 320)
 MILLION = 1_000_000

@@ -6,8 +6,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tools/kv-import"))
-from kv_import.gguf_reader import GGUFSource  # noqa: E402
-from kv_import.gguf_tokenizer import build_tokenizer  # noqa: E402
+from kv_import.readers.gguf_reader import GGUFSource  # noqa: E402
+from kv_import.readers.gguf_tokenizer import build_tokenizer  # noqa: E402
 from kv_import.synthetic import write_hf  # noqa: E402
 
 

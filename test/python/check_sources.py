@@ -19,8 +19,8 @@ from safetensors.numpy import save_file
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/kv-import"))
 os.environ.setdefault("KV_EXPORTER_PYTHON", sys.executable)
-from kv_import import raise_check  # noqa: E402
-from kv_import.errors import ImportFailure  # noqa: E402
+from kv_import.graphs import raise_check  # noqa: E402
+from kv_import.model.errors import ImportFailure  # noqa: E402
 from each_model import check_each  # noqa: E402
 from tools import KV_IMPORT, find  # noqa: E402
 

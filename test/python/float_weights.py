@@ -3,7 +3,7 @@
 import numpy as np
 
 from channel_weights import MATRIX
-from kv_import import float8
+from kv_import.weights import float8
 
 TAGS = {format_: tag for tag, format_ in float8.FORMATS.items()}
 # config.json's entry of each kind, the scale's name, and how many scales a matrix has.

@@ -25,8 +25,9 @@ import gguf
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools/kv-import"), str(ROOT / "tools")]
-from kv_import import cli, schema, synthetic  # noqa: E402
-from kv_import.errors import ImportFailure  # noqa: E402
+from kv_import import cli, synthetic  # noqa: E402
+from kv_import.model import schema  # noqa: E402
+from kv_import.model.errors import ImportFailure  # noqa: E402
 
 SECONDS = 20  # for one import, after which it counts as hanging
 # Of whose files one is changed.

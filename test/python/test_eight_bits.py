@@ -10,7 +10,7 @@ import pytest
 from caches import Cache, Geometry
 from host import sees
 from kv_import import synthetic
-from kv_import.module_writer import ModuleWriter
+from kv_import.writers.module_writer import ModuleWriter
 from test_attention import attend
 from tools import KV_IMPORT, compiled, fails, find, of_pipeline
 

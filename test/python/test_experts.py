@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from host import call, call_runtime, rounded
-from kv_import import quant_blocks
-from kv_import.weights_writer import pack_n16k
+from kv_import.weights import quant_blocks
+from kv_import.weights.weights_writer import pack_n16k
 from test_quantized import compiled, dequantized, packed, random_blocks, rounded_rows
 
 PIPELINES = ("kv-reference", "kv-cpu")

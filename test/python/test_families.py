@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from kv_import import synthetic
-from kv_import.errors import ImportFailure
-from kv_import.families import FAMILIES, LANGUAGE, WRAPPERS
-from kv_import.hf_reader import HuggingFaceSource
-from kv_import.module_writer import ModuleWriter
+from kv_import.model.errors import ImportFailure
+from kv_import.model.families import FAMILIES, LANGUAGE, WRAPPERS
+from kv_import.readers.hf_reader import HuggingFaceSource
+from kv_import.writers.module_writer import ModuleWriter
 
 
 def source_of(folder, config, weights, **settings):
@@ -191,7 +191,7 @@ def test_norms_behind_the_rotation(tmp_path):
     ("glm", {"attention_bias": True}, "qkv"), ("olmo3", {"attention_bias": True}, "qkvo"),
     ("qwen2_moe", {"sliding_window": 0}, "qkv"), ("smollm3", {}, "")))
 def test_biases(tmp_path, family, settings, biases):
-    from kv_import.hf_config import read_config
+    from kv_import.readers.hf_config import read_config
     raw = {"model_type": family, "vocab_size": 8, "hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2,
            "num_attention_heads": 4, "max_position_embeddings": 64, "sliding_window": 8, "num_experts": 4,
            "moe_intermediate_size": 16, "num_experts_per_tok": 2, "shared_expert_intermediate_size": 16, **settings}

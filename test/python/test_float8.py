@@ -9,7 +9,8 @@ import pytest
 
 from channel_weights import MATRIX
 from float_weights import METHODS, matrices, settings
-from kv_import import float8, quant_blocks, synthetic
+from kv_import.weights import float8, quant_blocks
+from kv_import import synthetic
 from test_bad_input import folder_with, refused
 from test_end_to_end import compare_logits
 from test_quantized import rounded_rows

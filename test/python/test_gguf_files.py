@@ -146,7 +146,7 @@ def test_odd_factors_of_frequencies(made, tmp_path, value):
 
 def test_special_tokens_in_one_call():
     """6,000 of them took 18 s one at a time."""
-    script = ("import sys, time; from kv_import.gguf_tokenizer import build_tokenizer; n = 20000\n"
+    script = ("import sys, time; from kv_import.readers.gguf_tokenizer import build_tokenizer; n = 20000\n"
               "tokens = [*'abc', *(f'<|{i}|>' for i in range(n))]\n"
               "made = build_tokenizer('x', dict(model='gpt2', pre='gpt-2', tokens=tokens, merges=[],"
               " token_type=[1] * 3 + [3] * n))\n"

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import conftest  # noqa: F401  where kv_import lies
 import pytest
 from kv_import import synthetic
-from kv_import.module_writer import ModuleWriter
+from kv_import.writers.module_writer import ModuleWriter
 
 from tools import ROOT, find
 

@@ -7,10 +7,10 @@ import subprocess
 import pytest
 
 from kv_import import synthetic
-from kv_import.config import ModelConfig
-from kv_import.hf_reader import HuggingFaceSource
-from kv_import.module_types import number
-from kv_import.module_writer import ModuleWriter
+from kv_import.model.config import ModelConfig
+from kv_import.readers.hf_reader import HuggingFaceSource
+from kv_import.writers.module_types import number
+from kv_import.writers.module_writer import ModuleWriter
 from stock_mlir import to_generic
 from tools import find
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from kv_import import synthetic
-from kv_import.errors import ImportFailure
-from kv_import.hf_reader import HuggingFaceSource
-from kv_import.weight_formats import choose_formats
-from kv_import.weights_writer import write_safetensors
+from kv_import.model.errors import ImportFailure
+from kv_import.readers.hf_reader import HuggingFaceSource
+from kv_import.weights.weight_formats import choose_formats
+from kv_import.weights.weights_writer import write_safetensors
 
 GROUP = 32
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)  # the column of each place of a word

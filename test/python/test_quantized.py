@@ -10,7 +10,7 @@ import pytest
 import gguf
 from float_weights import finite_bytes
 from host import call, call_runtime, runs_levels
-from kv_import import float8, quant_blocks
+from kv_import.weights import float8, quant_blocks
 import tools
 from tools import artifact_folder, find, of_pipeline
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import graphs
-from kv_import import programs
+from kv_import.graphs import programs
 from tools import KV_IMPORT, fails, find, run
 
 HERE = Path(__file__).parent

@@ -12,7 +12,7 @@ import pytest
 
 from kv_generate.chat import ChatFormat, conversation
 from kv_generate.model_folder import ModelFolder
-from kv_import.weights_writer import unpack_n16k
+from kv_import.weights.weights_writer import unpack_n16k
 from test_weights import read_file
 from tools import KV_IMPORT, ROOT, find, run
 

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from kv_import.gguf_pre_tokenizers import EXPRESSIONS, pre_tokenizer
-from kv_import.gguf_tokenizer import build_tokenizer
+from kv_import.readers.gguf_pre_tokenizers import EXPRESSIONS, pre_tokenizer
+from kv_import.readers.gguf_tokenizer import build_tokenizer
 from kv_import import synthetic
 from tools import KV_IMPORT, run
 

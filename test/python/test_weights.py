@@ -15,9 +15,9 @@ from safetensors import safe_open
 from channel_weights import channels, settings
 from kv_import import synthetic
 from kv_import.synthetic_experts import stacked
-from kv_import.gguf_names import permute_rotary, unpermute_rotary
-from kv_import.rope import Rope, llama3_factors
-from kv_import.weights_writer import pack_n16k, round_to_bf16, unpack_n16k
+from kv_import.readers.gguf_names import permute_rotary, unpermute_rotary
+from kv_import.model.rope import Rope, llama3_factors
+from kv_import.weights.weights_writer import pack_n16k, round_to_bf16, unpack_n16k
 from tools import KV_IMPORT, run
 
 KINDS = ("llama", "llama3", "qwen2", "qwen3", "mistral", "granite", "phi3", "phi3_long", "olmo2",

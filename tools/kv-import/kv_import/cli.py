@@ -6,13 +6,13 @@ from pathlib import Path
 
 from kv_command_line import Parser, integer
 
-from .checks import check_length, check_tensors
-from .errors import ImportFailure, UnknownFamily
-from .module_writer import ModuleWriter
-from .needs import needs
-from .text_side import write_text_side
-from .weight_formats import CHOICES, choose_formats
-from .weights_writer import write_weights
+from .model.checks import check_length, check_tensors
+from .model.errors import ImportFailure, UnknownFamily
+from .writers.module_writer import ModuleWriter
+from .weights.needs import needs
+from .readers.text_side import write_text_side
+from .weights.weight_formats import CHOICES, choose_formats
+from .weights.weights_writer import write_weights
 
 
 MOST_PAGE = 1 << 20  # of a collection (CacheGeometry)
@@ -86,12 +86,12 @@ def check_output(options):
 def open_model(path):
     path = Path(path)
     if path.is_dir():
-        from .hf_reader import HuggingFaceSource
+        from .readers.hf_reader import HuggingFaceSource
         return HuggingFaceSource(path)
     if not path.exists():
         raise ImportFailure(f"{path}: no such file or folder; a GGUF file or a Hugging Face "
                             "folder is needed")
-    from .gguf_reader import GGUFSource
+    from .readers.gguf_reader import GGUFSource
     return GGUFSource(path)
 
 
@@ -177,7 +177,7 @@ def import_model(options):
     try:
         run(options)
     except UnknownFamily as unknown:
-        from .exporters import find_exporter
+        from .graphs.exporters import find_exporter
         if not find_exporter("torch"):
             raise ImportFailure(f"{unknown}; kv-import --from torch may take it, through its PyTorch code "
                                 "(docs/raise.md)")
@@ -188,7 +188,7 @@ def import_model(options):
 
 
 def export_model(options):
-    from .exporters import run_exporter
+    from .graphs.exporters import run_exporter
     check_own_options(options)
     run_exporter(options)
 

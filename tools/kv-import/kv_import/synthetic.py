@@ -15,15 +15,16 @@ import numpy as np
 
 import gguf
 
-from . import latent, synthetic_experts
-from .config import ExpertGroups, Mixture, ModelConfig, Recurrent
-from .families import FAMILIES
-from .fused import stored_name
-from .latent import Latent
-from .gguf_names import NAMES, gguf_name, is_permuted, permute_rotary
-from .hybrid_tensors import HybridTensors
-from .rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
-from .weights_writer import round_to_bf16, write_safetensors
+from .model import latent
+from . import synthetic_experts
+from .model.config import ExpertGroups, Mixture, ModelConfig, Recurrent
+from .model.families import FAMILIES
+from .weights.fused import stored_name
+from .model.latent import Latent
+from .readers.gguf_names import NAMES, gguf_name, is_permuted, permute_rotary
+from .readers.hybrid_tensors import HybridTensors
+from .model.rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
+from .weights.weights_writer import round_to_bf16, write_safetensors
 
 SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"] + [f"<|special_{i}|>" for i in range(12)]
 MERGED = "ĠĠ"  # two spaces: a GGUF file cannot hold an empty list of merges

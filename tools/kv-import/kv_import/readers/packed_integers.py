@@ -12,7 +12,7 @@ from collections import namedtuple
 import numpy as np
 
 from .compressed_tensors import check_absent
-from .errors import ImportFailure
+from ..model.errors import ImportFailure
 
 # Of eight integers in an i32 of AWQ, by their column: their place.
 AWQ_PLACES = (0, 4, 1, 5, 2, 6, 3, 7)

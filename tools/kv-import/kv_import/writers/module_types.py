@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from .config import MATRICES, Cache
-from .weights_writer import stored_dtype
+from ..model.config import MATRICES, Cache
+from ..weights.weights_writer import stored_dtype
 
 
 def number(value):

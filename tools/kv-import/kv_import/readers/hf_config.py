@@ -4,17 +4,17 @@ import math
 
 import numpy as np
 
-from . import float8
-from .checks import integer
+from ..weights import float8
+from ..model.checks import integer
 from .compressed_tensors import check_scheme
-from .config import ExpertGroups, Mixture, ModelConfig
-from .errors import ImportFailure, UnknownFamily
-from .families import FAMILIES, WRAPPERS
-from .hybrid_config import hybrid_mixture, recurrent_settings
-from .latent import Latent
+from ..model.config import ExpertGroups, Mixture, ModelConfig
+from ..model.errors import ImportFailure, UnknownFamily
+from ..model.families import FAMILIES, WRAPPERS
+from ..model.hybrid_config import hybrid_mixture, recurrent_settings
+from ..model.latent import Latent
 from .packed_integers import scheme_of
-from .rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
-from .schema import HuggingFace, checked, shown
+from ..model.rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
+from ..model.schema import HuggingFace, checked, shown
 
 ROPE_KINDS = ("default", "linear", "llama3", "yarn", "longrope")
 # By the names of transformers.

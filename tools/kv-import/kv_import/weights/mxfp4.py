@@ -3,7 +3,7 @@ ones in the low halves, which share a power of two (OCP Microscaling Formats 1.0
 
 import numpy as np
 
-from .errors import ImportFailure
+from ..model.errors import ImportFailure
 
 GROUP = 32
 # Twice the value of an element: sign, two bits of exponent, one of mantissa.

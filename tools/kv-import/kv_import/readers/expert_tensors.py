@@ -5,8 +5,8 @@ import re
 
 import numpy as np
 
-from . import mxfp4
-from .errors import ImportFailure
+from ..weights import mxfp4
+from ..model.errors import ImportFailure
 
 # A name of the module: gate_proj, up_proj or down_proj, weight or bias.
 _OURS = re.compile(r"(model\.layers\.\d+\.mlp\.experts\.)(gate|up|down)_proj\.(weight|bias)")

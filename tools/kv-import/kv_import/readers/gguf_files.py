@@ -9,9 +9,9 @@ import numpy as np
 
 import gguf
 
-from .checks import regular_file
-from .errors import ImportFailure
-from .schema import GgufFile, checked
+from ..model.checks import regular_file
+from ..model.errors import ImportFailure
+from ..model.schema import GgufFile, checked
 
 # How llama.cpp names the parts of a model: NAME-00001-of-00003.gguf.
 PART = re.compile(r"(.*)-(\d{5})-of-(\d{5})\.gguf", re.DOTALL)

@@ -9,18 +9,19 @@ import numpy as np
 
 from safetensors import SafetensorError, safe_open
 
-from . import float8, latent
-from .checks import check_numbers, regular_file
+from ..weights import float8
+from ..model import latent
+from ..model.checks import check_numbers, regular_file
 from .compressed_tensors import row_scales, scale_name
-from .errors import ImportFailure
+from ..model.errors import ImportFailure
 from .expert_tensors import FORMS, ExpertTensors
-from .families import FAMILIES, LANGUAGE
-from .fused import rows_of, split_shapes, stored_name
+from ..model.families import FAMILIES, LANGUAGE
+from ..weights.fused import rows_of, split_shapes, stored_name
 from .hf_config import is_wrapper, read_config, text_model
 from .hybrid_tensors import HybridTensors
 from .packed_integers import PackedIntegers, scheme_of
-from .quant_blocks import row_blocks, row_values
-from .schema import Index, checked
+from ..weights.quant_blocks import row_blocks, row_values
+from ..model.schema import Index, checked
 
 
 def read_json(path, wanted=True):

@@ -4,7 +4,7 @@ ModelOpt's "FP8" store them."""
 
 import numpy as np
 
-from .errors import ImportFailure
+from ..model.errors import ImportFailure
 
 BLOCK = 128  # rows and columns that share a scale, at most
 # dtype of a file -> format of kv.quant

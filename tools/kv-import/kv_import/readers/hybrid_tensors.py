@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from .errors import ImportFailure
+from ..model.errors import ImportFailure
 
 
 class HybridTensors:

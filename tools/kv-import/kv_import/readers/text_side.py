@@ -4,10 +4,10 @@ import hashlib
 import json
 from pathlib import Path
 
-from .checks import regular_file
-from .errors import ImportFailure
+from ..model.checks import regular_file
+from ..model.errors import ImportFailure
 from .gguf_tokenizer import made
-from .schema import Generation, SpecialTokens, checked
+from ..model.schema import Generation, SpecialTokens, checked
 
 # Tokens that end an answer whatever the file says (the set that llama.cpp looks for by name).
 END_NAMES = ("<|im_end|>", "<|eot_id|>", "<|end|>", "<|endoftext|>", "<|end_of_text|>",

@@ -8,8 +8,8 @@ import numpy as np
 from tqdm import tqdm
 
 from . import quant_blocks
-from .config import NARROW
-from .errors import ImportFailure
+from ..model.config import NARROW
+from ..model.errors import ImportFailure
 from .weight_formats import blocks_of
 
 DTYPES = {"f32": ("F32", 4), "bf16": ("BF16", 2)}

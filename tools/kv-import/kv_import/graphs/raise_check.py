@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from .errors import ImportFailure
+from ..model.errors import ImportFailure
 from .programs import ROOT, output_of, program
 
 LIMIT = 1e-4

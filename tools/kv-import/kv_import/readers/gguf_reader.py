@@ -8,15 +8,15 @@ import numpy as np
 
 import gguf
 
-from .checks import check_numbers
-from .config import PROJECTIONS, Mixture, ModelConfig
-from .errors import ImportFailure
-from .families import FAMILIES
-from .fused import rows_of, split_shapes, stored_name
+from ..model.checks import check_numbers
+from ..model.config import PROJECTIONS, Mixture, ModelConfig
+from ..model.errors import ImportFailure
+from ..model.families import FAMILIES
+from ..weights.fused import rows_of, split_shapes, stored_name
 from .gguf_files import GgufFiles
 from .gguf_names import NAMES, gguf_name, hugging_face_name, is_permuted, unpermute_rotary
-from .rope import Rope
-from .schema import GgufModel, GgufTokenizer, shown
+from ..model.rope import Rope
+from ..model.schema import GgufModel, GgufTokenizer, shown
 
 # general.architecture -> `model_type` of Hugging Face; Mistral's models say llama.
 FAMILY_NAMES = {"llama": "llama", "qwen2": "qwen2", "qwen3": "qwen3", "qwen3moe": "qwen3_moe",

@@ -6,7 +6,7 @@ import os
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers
 from tokenizers.processors import ByteLevel, Sequence, TemplateProcessing
 
-from .errors import ImportFailure
+from ..model.errors import ImportFailure
 from .gguf_pre_tokenizers import EXPRESSIONS, WHOLE, normalizer, pre_tokenizer
 
 NORMAL, UNKNOWN, CONTROL, USER_DEFINED, UNUSED, BYTE = range(1, 7)

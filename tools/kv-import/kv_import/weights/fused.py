@@ -2,7 +2,7 @@
 
 import re
 
-from .errors import ImportFailure
+from ..model.errors import ImportFailure
 
 PARTS = {"self_attn.qkv_proj": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
          "mlp.gate_up_proj": ("mlp.gate_proj", "mlp.up_proj")}

@@ -2,7 +2,7 @@
 formats "int-quantized" and "naive-quantized" store it; or floats of 8 bits, "float-quantized"
 (float8.py)."""
 
-from .errors import ImportFailure
+from ..model.errors import ImportFailure
 
 FORMATS = ("int-quantized", "naive-quantized", "float-quantized")
 

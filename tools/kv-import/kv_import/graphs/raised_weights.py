@@ -7,9 +7,9 @@ import struct
 
 import numpy as np
 
-from .errors import ImportFailure
+from ..model.errors import ImportFailure
 from .programs import output_of, program
-from .weights_writer import pack_n16k, round_to_bf16, write_safetensors
+from ..weights.weights_writer import pack_n16k, round_to_bf16, write_safetensors
 
 # The element type of a module, that of a file and the bytes of an element.
 ELEMENTS = {"f32": ("F32", 4), "bf16": ("BF16", 2), "f16": ("F16", 2), "f64": ("F64", 8),

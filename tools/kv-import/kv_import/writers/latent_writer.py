@@ -1,6 +1,6 @@
 """The attention of a layer over a latent cache, and the functions that it calls."""
 
-from . import latent
+from ..model import latent
 from .module_types import number
 
 MAPS = """

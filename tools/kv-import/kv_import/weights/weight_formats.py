@@ -5,7 +5,7 @@ import math
 import gguf
 
 from . import quant_blocks
-from .config import MATRICES
+from ..model.config import MATRICES
 
 # Of --weights; "keep" is what the file has.
 CHOICES = ("keep", "dense", *quant_blocks.MAKES)

@@ -7,13 +7,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from .errors import ImportFailure
-from .hf_reader import read_json
+from ..model.errors import ImportFailure
+from ..readers.hf_reader import read_json
 from .programs import ROOT, how_it_ended, output_of, program
 from .raise_check import check_raised, check_runs
 from .raised_weights import write_raised_weights
-from .schema import AnyModel, checked
-from .text_side import write_text_side
+from ..model.schema import AnyModel, checked
+from ..readers.text_side import write_text_side
 
 EXPORTERS = ROOT / "tools/kv-import/exporters"
 LONGEST = 2048  # of a model that does not say

@@ -7,9 +7,9 @@ import signal
 import subprocess
 from pathlib import Path
 
-from .errors import ImportFailure
+from ..model.errors import ImportFailure
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 # A bar of tqdm: "Loading weights: 100%|███| 37/37 [00:01<00:00]".
 PROGRESS = re.compile(r"\d+%\||\bit/s\b|\bs/it\b")
 LONGEST = 2000  # characters of an error that are shown

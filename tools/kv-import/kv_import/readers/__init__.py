@@ -1,0 +1,1 @@
+"""Files as people publish them: Hugging Face folders, GGUF files, tokenizers."""

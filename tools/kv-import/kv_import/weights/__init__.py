@@ -1,0 +1,1 @@
+"""What numbers are stored as, and the file that they are written to."""

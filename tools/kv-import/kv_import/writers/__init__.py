@@ -1,0 +1,1 @@
+"""The module of a model, function by function."""
