@@ -11,8 +11,8 @@
 #include "CudaFixture.h"
 #include "kv/Runtime/Manager/LoadKVCacheManager.h"
 #include "kv/Runtime/Serving/ArtifactRunner.h"
-#include "test/unit/SafetensorsWriter.h"
 #include "test/unit/TemporaryFile.h"
+#include "test/unit/session/SafetensorsWriter.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 //===- StatesTest.cpp - Recurrent layers, and rows of a cache, on a device ===//
 //
 // Whatever strides rows have; what a row refuses. The numbers are those of
-// test/kernels/StateTest.cpp.
+// test/kernels/movers/StateTest.cpp.
 //
 //===----------------------------------------------------------------------===//
 

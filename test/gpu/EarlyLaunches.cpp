@@ -9,7 +9,7 @@
 #include "GpuBackend.h"
 #include "Step.h"
 #include "kernels/cuda/parameters/Movers.h"
-#include "test/kernels/InstructionBodies.h"
+#include "test/kernels/instructions/InstructionBodies.h"
 
 #include <cstdlib>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 #include "kernels/cuda/ptx/GpuBlock.h"
-#include "test/kernels/InstructionBodies.h"
+#include "test/kernels/instructions/InstructionBodies.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -16,4 +16,4 @@ using namespace kv::cuda::test;
 #else
 #define KV_BYTE_INSTRUCTION_KERNEL(...)
 #endif
-#include "test/kernels/InstructionKernels.def"
+#include "test/kernels/instructions/InstructionKernels.def"

@@ -9,7 +9,7 @@
 #include "Step.h"
 #include "Suite.h"
 #include "test/kernels/Backend.h"
-#include "test/kernels/EightBits.h"
+#include "test/kernels/attention/EightBits.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,7 +1,7 @@
 //===- SampledRows.cpp - Some rows of a step in double precision ----------===//
 
 #include "SampledRows.h"
-#include "test/kernels/EightBits.h"
+#include "test/kernels/attention/EightBits.h"
 
 #include <atomic>
 #include <cmath>

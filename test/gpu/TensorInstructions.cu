@@ -1,5 +1,5 @@
 #include "kernels/cuda/ptx/GpuTensorBlock.h"
-#include "test/kernels/TensorInstructionBodies.h"
+#include "test/kernels/instructions/TensorInstructionBodies.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -10,4 +10,4 @@ using namespace kv::cuda::test;
     GpuTensorBlock block;                                                      \
     __VA_ARGS__(block, params);                                                \
   }
-#include "test/kernels/TensorInstructionKernels.def"
+#include "test/kernels/instructions/TensorInstructionKernels.def"

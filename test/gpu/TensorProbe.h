@@ -9,7 +9,7 @@
 #define KV_TEST_GPU_TENSORPROBE_H
 
 #include "Probes.h"
-#include "test/kernels/TensorInstructionBodies.h"
+#include "test/kernels/instructions/TensorInstructionBodies.h"
 
 namespace kv::cuda::test {
 

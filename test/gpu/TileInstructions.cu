@@ -1,5 +1,5 @@
 #include "kernels/cuda/ptx/GpuBlock.h"
-#include "test/kernels/ClusterInstructionBodies.h"
+#include "test/kernels/instructions/ClusterInstructionBodies.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -18,4 +18,4 @@ using namespace kv::cuda::test;
 #define KV_GROUP_INSTRUCTION_KERNEL(...)
 #define KV_CLUSTER_INSTRUCTION_KERNEL(...)
 #endif
-#include "test/kernels/TileInstructionKernels.def"
+#include "test/kernels/instructions/TileInstructionKernels.def"

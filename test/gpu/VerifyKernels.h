@@ -12,8 +12,8 @@
 #include "Noise.h"
 #include "Probes.h"
 #include "kernels/cuda/parameters/KernelTable.h"
-#include "test/kernels/InstructionBodies.h"
-#include "test/kernels/TensorInstructionBodies.h"
+#include "test/kernels/instructions/InstructionBodies.h"
+#include "test/kernels/instructions/TensorInstructionBodies.h"
 
 #include <string_view>
 
@@ -41,7 +41,7 @@ constexpr VerifyKernel VerifyKernels[] = {
    InstructionSharedBytes,                                                     \
    ArgumentOf<InstructionParams>,                                              \
    "sm_120"},
-#include "test/kernels/InstructionKernels.def"
+#include "test/kernels/instructions/InstructionKernels.def"
 #define KV_VERIFY_TILES(name, threads, image, chips)                           \
   {"kv_test_" #name,                                                           \
    image,                                                                      \
@@ -54,10 +54,10 @@ constexpr VerifyKernel VerifyKernels[] = {
 #define KV_GROUP_INSTRUCTION_KERNEL(name, threads, ...)                        \
   KV_VERIFY_TILES(name, threads, "kv_tile_instructions", "sm_90a")
 #define KV_CLUSTER_INSTRUCTION_KERNEL KV_GROUP_INSTRUCTION_KERNEL
-#include "test/kernels/TileInstructionKernels.def"
+#include "test/kernels/instructions/TileInstructionKernels.def"
 #define KV_TENSOR_INSTRUCTION_KERNEL(name, ...)                                \
   KV_VERIFY_TILES(name, GroupThreads, "kv_tensor_instructions", "sm_100a")
-#include "test/kernels/TensorInstructionKernels.def"
+#include "test/kernels/instructions/TensorInstructionKernels.def"
 #undef KV_VERIFY_TILES
     {"kv_test_read", "kv_ceilings", CeilingThreads, 0,
      ArgumentOf<CeilingParams>},

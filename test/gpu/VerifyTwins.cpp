@@ -4,7 +4,7 @@
 #include "TensorProbe.h"
 #include "VerifyKernels.h"
 #include "kernels/emulator/CpuTensorBlock.h"
-#include "test/kernels/InstructionTwins.h"
+#include "test/kernels/instructions/InstructionTwins.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 """docs/managers.md says where every name of the four pages is. What it says is true: each name is called
-with the page's parameters (test/unit/ManagerNamesTest.cpp), what a row names in C++ and in C is there, and
+with the page's parameters (test/unit/manager/ManagerNamesTest.cpp), what a row names in C++ and in C is there, and
 its scenarios call its C functions."""
 
 import os
@@ -151,7 +151,7 @@ def test_every_section_is_of_a_page():
 
 def called():
     """The signatures of ManagerNamesTest.cpp by page; "()" where a page has none."""
-    text = (ROOT / "test/unit/ManagerNamesTest.cpp").read_text()
+    text = (ROOT / "test/unit/manager/ManagerNamesTest.cpp").read_text()
     found = {}
     for page, name, strings in re.findall(r'^NAME\((\w+),\s*(\w+),((?:\s*"[^"]*")+)\)', text, re.M):
         parameters = "".join(re.findall(r'"([^"]*)"', strings))

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "test/unit/EngineHarness.h"
+#include "test/unit/engine/EngineHarness.h"
 
 #include <cstdio>
 #include <cstdlib>

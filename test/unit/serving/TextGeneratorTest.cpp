@@ -1,0 +1,427 @@
+//===- TextGeneratorTest.cpp - Serving with a fake model ------------------===//
+
+#include "kv/Runtime/Serving/TextGenerator.h"
+#include "kv/Runtime/Manager/LoadKVCacheManager.h"
+
+#include "test/unit/FakeModel.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <numeric>
+#include <random>
+
+using namespace kv;
+using namespace kv::test;
+
+namespace {
+
+struct Answer {
+  std::vector<int32_t> tokens;
+  std::vector<std::optional<uint64_t>> digests;
+  std::vector<int> steps; // in which each token came
+  std::map<int64_t, std::vector<float>> promptLogits;
+  std::string finish; // "stop", "length" or the error
+  GenerationCounts counts;
+  int finishes = 0;
+};
+
+class Recorder : public GenerationSink {
+public:
+  explicit Recorder(const FakeModel &model) : model(model) {}
+
+  void token(const GenerationRequest &request, int64_t index, int32_t token,
+             std::optional<uint64_t> digest) override {
+    Answer &answer = answers[&request];
+    EXPECT_EQ(index, static_cast<int64_t>(answer.tokens.size()));
+    EXPECT_EQ(answer.finishes, 0);
+    answer.tokens.push_back(token);
+    answer.digests.push_back(digest);
+    answer.steps.push_back(model.steps);
+  }
+  void finished(const GenerationRequest &request, FinishReason reason,
+                const GenerationCounts &counts) override {
+    Answer &answer = answers[&request];
+    answer.finish = reason == FinishReason::Stop ? "stop" : "length";
+    answer.counts = counts;
+    ++answer.finishes;
+  }
+  void failed(const GenerationRequest &request,
+              std::string_view message) override {
+    answers[&request].finish = message;
+    ++answers[&request].finishes;
+  }
+  void promptLogits(const GenerationRequest &request, int64_t position,
+                    std::span<const float> row) override {
+    auto [at, fresh] = answers[&request].promptLogits.emplace(
+        position, std::vector<float>(row.begin(), row.end()));
+    EXPECT_TRUE(fresh) << "position " << position << " came twice";
+  }
+
+  const FakeModel &model;
+  std::map<const GenerationRequest *, Answer> answers;
+};
+
+struct Limits {
+  int64_t pageSize = 4;
+  int64_t pages = 64;
+  int32_t maxBatch = 8;
+  int64_t maxBatchTokens = 64;
+  int64_t maxSeqLen = 64;
+  bool prefixCaching = true;
+  int32_t replicas = 1;
+  bool continuous = false;
+  int32_t draftTokens = 0;
+};
+
+/// Serves `requests`; the answers are in their order.
+struct Served {
+  Served(const std::vector<GenerationRequest> &requests, Limits limits = {},
+         std::function<void(FakeModel &)> prepare = {}) {
+    if (prepare)
+      prepare(model);
+    PagedKVCacheManager::Options options;
+    options.maxBatchSize = limits.maxBatch;
+    options.maxSeqLen = limits.maxSeqLen;
+    options.numPages = limits.pages;
+    options.enableRuntimeChecks = true;
+    KVCacheParams params = fakeParams(limits.pageSize);
+    params.enablePrefixCaching = limits.prefixCaching;
+    params.numDraftTokens = limits.draftTokens;
+    if (limits.draftTokens)
+      params.speculativeMethod = SpeculativeMethod::Eagle;
+    params.numDevices = params.dataParallelDegree = limits.replicas;
+    if (limits.continuous) {
+      params.enablePrefixCaching = false;
+      params.geometry.strategy = CacheStrategy::Continuous;
+      params.geometry.page = limits.maxSeqLen;
+    }
+    auto manager = loadKVCacheManager(params, options);
+    Recorder recorder(model);
+    TextGenerator generator(
+        model, **manager, recorder,
+        {.scheduler = {.maxBatch = limits.maxBatch,
+                       .maxBatchTokens = limits.maxBatchTokens},
+         .maxSeqLen = limits.maxSeqLen});
+    statistics = generator.run(requests);
+    for (const GenerationRequest &request : requests)
+      answers.push_back(recorder.answers[&request]);
+    EXPECT_EQ((*manager)->numFreeBlocks(), (*manager)->totalNumPages());
+    EXPECT_EQ((*manager)->totalNumPages(),
+              limits.continuous
+                  ? limits.maxBatch / limits.replicas * limits.replicas
+                  : limits.pages * limits.replicas);
+    EXPECT_EQ(statistics.requests, static_cast<int64_t>(requests.size()));
+    for (const auto &shape : model.shapes) {
+      EXPECT_LE(static_cast<int32_t>(shape.size()), limits.maxBatch);
+      EXPECT_LE(std::accumulate(shape.begin(), shape.end(), int64_t(0)),
+                limits.maxBatchTokens);
+    }
+    for (size_t i = 0; i < requests.size(); ++i) {
+      EXPECT_EQ(answers[i].finishes, 1) << requests[i].id;
+      if (answers[i].finish != "stop" && answers[i].finish != "length")
+        continue;
+      EXPECT_EQ(answers[i].tokens,
+                FakeModel::answer(requests[i], limits.maxSeqLen))
+          << requests[i].id;
+      EXPECT_EQ(answers[i].counts.newTokens,
+                static_cast<int64_t>(answers[i].tokens.size()));
+    }
+  }
+
+  FakeModel model;
+  GenerationStatistics statistics;
+  std::vector<Answer> answers;
+};
+
+GenerationRequest request(std::string id, int32_t prompt, int64_t newTokens,
+                          int32_t first = 0) {
+  GenerationRequest result;
+  result.id = std::move(id);
+  for (int32_t i = 0; i < prompt; ++i)
+    result.tokens.push_back((first + i) % FakeModel::Vocab);
+  result.maxNewTokens = newTokens;
+  return result;
+}
+
+using Shapes = std::vector<std::vector<int64_t>>;
+
+} // namespace
+
+TEST(TextGenerator, OneRequest) {
+  Served served({request("a", 5, 7)});
+  EXPECT_EQ(served.answers[0].finish, "length");
+  EXPECT_EQ(served.answers[0].counts.promptTokens, 5);
+  EXPECT_EQ(served.model.shapes, (Shapes{{5}, {1}, {1}, {1}, {1}, {1}, {1}}));
+  EXPECT_EQ(served.statistics.steps, 7);
+  EXPECT_EQ(served.statistics.prefillTokens, 5);
+  EXPECT_EQ(served.statistics.decodeTokens, 6);
+  EXPECT_EQ(served.statistics.preemptions, 0);
+}
+
+TEST(TextGenerator, DecodesAndPrefillsInOneBatch) {
+  GenerationRequest late = request("b", 6, 3, 20);
+  late.arrivalStep = 2;
+  Served served({request("a", 5, 5), late});
+  EXPECT_EQ(served.model.shapes, (Shapes{{5}, {1}, {1, 6}, {1, 1}, {1, 1}}));
+  EXPECT_EQ(served.statistics.prefillTokens, 12);
+  EXPECT_EQ(served.statistics.decodeTokens, 5);
+}
+
+TEST(TextGenerator, LongPromptsAreComputedInChunks) {
+  Limits limits;
+  limits.maxBatchTokens = 4;
+  GenerationRequest late = request("b", 11, 2, 20);
+  late.arrivalStep = 1;
+  Served served({request("a", 3, 6), late}, limits);
+  EXPECT_EQ(served.model.shapes,
+            (Shapes{{3}, {1, 3}, {1, 3}, {1, 3}, {1, 2}, {1, 1}}));
+}
+
+TEST(TextGenerator, ABatchHasAtMostSoManyRequests) {
+  Limits limits;
+  limits.maxBatch = 2;
+  std::vector<GenerationRequest> requests;
+  for (int i = 0; i < 5; ++i)
+    requests.push_back(request(std::string(1, 'a' + i), 3, 2 + i, 7 * i));
+  Served served(requests, limits);
+  EXPECT_EQ(served.answers[4].finish, "length");
+}
+
+TEST(TextGenerator, NobodyJoinsBeforeItsArrival) {
+  GenerationRequest second = request("b", 3, 2, 9);
+  second.arrivalStep = 3;
+  GenerationRequest third = request("c", 3, 2, 30);
+  third.arrivalStep = 1000000000; // long after everything is idle
+  Served served({third, second, request("a", 3, 6)});
+  EXPECT_EQ(served.answers[2].steps[0], 1);
+  EXPECT_EQ(served.answers[1].steps[0], 4);
+  EXPECT_EQ(served.answers[0].steps[0], 7);
+  EXPECT_EQ(served.statistics.steps, 8);
+}
+
+TEST(TextGenerator, PreemptionLosesAndRepeatsNothing) {
+  // Each needs 6 pages in the end, and 8 are there.
+  Limits limits;
+  limits.pageSize = 2;
+  limits.pages = 8;
+  std::vector<GenerationRequest> requests = {
+      request("a", 3, 9, 0), request("b", 3, 9, 10), request("c", 3, 9, 20)};
+  requests[1].sampling = {.temperature = 1, .seed = 5};
+  for (bool caching : {true, false}) {
+    limits.prefixCaching = caching;
+    Served served(requests, limits);
+    EXPECT_GT(served.statistics.preemptions, 0);
+    // The oldest is never held up.
+    EXPECT_EQ(served.answers[0].steps.back(), 9);
+    for (const Answer &answer : served.answers) {
+      EXPECT_EQ(answer.finish, "length");
+      EXPECT_EQ(answer.counts.cachedTokens, 0); // its own pages do not count
+    }
+    EXPECT_EQ(served.statistics.cachedTokens, 0);
+  }
+}
+
+TEST(TextGenerator, SharedPromptsAreComputedOnce) {
+  GenerationRequest again = request("b", 10, 3);
+  again.arrivalStep = 1;
+  Served served({request("a", 10, 3), again});
+  EXPECT_EQ(served.answers[1].counts.cachedTokens, 8);
+  EXPECT_EQ(served.answers[0].counts.cachedTokens, 0);
+  EXPECT_EQ(served.statistics.cachedTokens, 8);
+  EXPECT_EQ(served.statistics.prefixHits, 1);
+  EXPECT_EQ(served.model.shapes[1], (std::vector<int64_t>{1, 2}));
+
+  Limits limits;
+  limits.prefixCaching = false;
+  Served without({request("a", 10, 3), again}, limits);
+  EXPECT_EQ(without.statistics.prefixHits, 0);
+}
+
+TEST(TextGenerator, AStopTokenEndsAndIsNotInTheAnswer) {
+  GenerationRequest open = request("a", 5, 10);
+  std::vector<int32_t> all = FakeModel::answer(open, 64);
+  GenerationRequest stopped = open;
+  stopped.stopTokens = {999, all[4]};
+  size_t at = std::ranges::find(all, all[4]) - all.begin();
+  Served served({stopped});
+  EXPECT_EQ(served.answers[0].finish, "stop");
+  EXPECT_EQ(served.answers[0].tokens.size(), at);
+}
+
+TEST(TextGenerator, Lengths) {
+  Limits limits;
+  limits.maxSeqLen = 16;
+  GenerationRequest none = request("c", 6, 0);
+  none.digests = true;
+  Served served(
+      {request("a", 12, 100), request("b", 16, 5), none, request("d", 17, 1)},
+      limits);
+  EXPECT_EQ(served.answers[0].finish, "length");
+  EXPECT_EQ(served.answers[0].tokens.size(), 4u);
+  EXPECT_EQ(served.answers[1].finish, "length");
+  EXPECT_EQ(served.answers[1].tokens.size(), 0u);
+  EXPECT_EQ(served.answers[2].finish, "length");
+  EXPECT_EQ(served.answers[3].finish,
+            "request d: 17 prompt tokens, the model takes at most 16");
+  EXPECT_EQ(served.statistics.failedRequests, 1);
+}
+
+TEST(TextGenerator, BadRequestsFailAlone) {
+  Limits limits;
+  limits.pages = 4;
+  GenerationRequest outside = request("c", 3, 2);
+  outside.tokens[1] = 50;
+  GenerationRequest twin = request("a", 2, 2), heir = request("a", 2, 2);
+  heir.arrivalStep = 100; // by then the id is free
+  Served served({request("a", 3, 2), request("b", 3, 15),
+                 request("empty", 0, 1), outside, twin, heir},
+                limits);
+  EXPECT_EQ(served.answers[0].finish, "length");
+  EXPECT_EQ(served.answers[1].finish,
+            "request b: 3 prompt tokens and up to 15 new ones need 5 pages of "
+            "4 tokens, the cache has 4");
+  EXPECT_EQ(served.answers[2].finish,
+            "request empty: no prompt tokens, at least one is needed");
+  EXPECT_EQ(served.answers[3].finish,
+            "request c: tokens[1] is 50, the vocabulary is 0 to 49");
+  EXPECT_EQ(served.answers[4].finish,
+            "request a: its id is that of a running request");
+  EXPECT_EQ(served.answers[5].finish, "length");
+  EXPECT_EQ(served.statistics.failedRequests, 4);
+}
+
+TEST(TextGenerator, ARequestThatJustFitsIsServed) {
+  Limits limits;
+  limits.pages = 4;
+  Served served({request("a", 3, 14)}, limits); // the last is not stored
+  EXPECT_EQ(served.answers[0].finish, "length");
+  limits.draftTokens = 1; // which are reserved behind the others
+  EXPECT_EQ(Served({request("a", 3, 14)}, limits).answers[0].finish,
+            "request a: 3 prompt tokens and up to 14 new ones need 5 pages of "
+            "4 tokens, the cache has 4");
+}
+
+TEST(TextGenerator, AFailedStepFailsItsRequestsOnly) {
+  GenerationRequest late = request("b", 3, 2, 9);
+  late.arrivalStep = 5;
+  Served served({request("a", 3, 4), late}, {}, [](FakeModel &model) {
+    model.sabotage =
+        [](int step,
+           std::vector<float> &rows) -> Expected<std::span<const float>> {
+      if (step == 2)
+        return makeError(KV_STATUS_INTERNAL, "no arena left");
+      return rows;
+    };
+  });
+  EXPECT_EQ(served.answers[0].finish,
+            "request a: its step failed: no arena left");
+  EXPECT_EQ(served.answers[0].tokens.size(), 1u);
+  EXPECT_EQ(served.answers[1].finish, "length");
+}
+
+TEST(TextGenerator, ANaNFailsItsRequestAndIsNotCached) {
+  GenerationRequest again = request("c", 9, 2, 0);
+  again.arrivalStep = 5;
+  Served served({request("a", 9, 2, 0), request("b", 3, 2, 20), again}, {},
+                [](FakeModel &model) {
+                  model.sabotage = [](int step, std::vector<float> &rows)
+                      -> Expected<std::span<const float>> {
+                    if (step == 1)
+                      rows[7] = NAN; // of the first row: request a's
+                    return rows;
+                  };
+                });
+  EXPECT_EQ(served.answers[0].finish,
+            "request a: token 0: the logit of token 7 is NaN or infinite");
+  EXPECT_EQ(served.answers[1].finish, "length");
+  EXPECT_EQ(served.answers[2].finish, "length");
+  EXPECT_EQ(served.answers[2].counts.cachedTokens, 0);
+}
+
+TEST(TextGenerator, DigestsAreThoseOfTheRows) {
+  GenerationRequest asked = request("a", 5, 3);
+  asked.digests = true;
+  Served served({asked, request("b", 5, 3, 9)});
+  std::vector<int32_t> history = asked.tokens;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(served.answers[0].digests[i],
+              digestLogits(FakeModel::logits(history)));
+    EXPECT_EQ(served.answers[1].digests[i], std::nullopt);
+    history.push_back(served.answers[0].tokens[i]);
+  }
+}
+
+TEST(TextGenerator, PromptLogitsAreCompleteInSpiteOfTheCache) {
+  Limits limits;
+  limits.pageSize = 2;
+  limits.pages = 10;
+  limits.maxBatchTokens = 5;
+  GenerationRequest dumped = request("b", 9, 4), other = request("a", 9, 8);
+  dumped.promptLogits = true;
+  dumped.arrivalStep = 3; // when the prompt is cached
+  Served served({other, dumped, request("c", 2, 9, 30)}, limits);
+  EXPECT_EQ(served.answers[1].finish, "length");
+  EXPECT_EQ(served.answers[1].counts.cachedTokens, 0);
+  ASSERT_EQ(served.answers[1].promptLogits.size(), 9u);
+  for (int64_t i = 0; i < 9; ++i)
+    EXPECT_EQ(served.answers[1].promptLogits[i],
+              FakeModel::logits(std::span(dumped.tokens).first(i + 1)));
+  EXPECT_TRUE(served.answers[0].promptLogits.empty());
+}
+
+/// Random loads on pools from scarce to ample: every answer is the one that its
+/// request gets alone. Served checks the rest, and the manager its invariants.
+TEST(TextGenerator, RandomLoads) {
+  std::mt19937 random(11);
+  auto below = [&](int limit) { return static_cast<int>(random() % limit); };
+  int64_t preemptions = 0, hits = 0, served = 0, dumps = 0, elsewhere = 0;
+  for (int round = 0; round < 900; ++round) {
+    Limits limits;
+    limits.pageSize = 1 + below(5);
+    limits.maxSeqLen = 12 + below(30);
+    limits.pages = 4 + below(24);
+    limits.maxBatch = 1 + below(6);
+    limits.maxBatchTokens = 1 + below(24);
+    limits.prefixCaching = below(4) != 0;
+    limits.replicas = 1 + below(std::min(limits.maxBatch, 3));
+    limits.continuous = below(6) == 0;
+    std::vector<GenerationRequest> requests;
+    int count = 1 + below(12);
+    for (int i = 0; i < count; ++i) {
+      GenerationRequest added =
+          request(concat("r", i), 1 + below(20), 1 + below(20), below(2) * 20);
+      if (below(3) == 0)
+        added.tokens.push_back(below(FakeModel::Vocab));
+      added.arrivalStep = below(15);
+      added.digests = below(2);
+      added.promptLogits = below(6) == 0;
+      if (below(2))
+        added.sampling = {.temperature = 0.5 + below(3),
+                          .topK = below(2) * below(20),
+                          .topP = below(2) ? 1.0 : 0.8,
+                          .minP = below(2) ? 0 : 0.1,
+                          .seed = static_cast<uint64_t>(below(100))};
+      if (below(3) == 0)
+        added.stopTokens = {below(FakeModel::Vocab), below(FakeModel::Vocab)};
+      requests.push_back(std::move(added));
+    }
+    Served result(requests, limits);
+    preemptions += result.statistics.preemptions;
+    elsewhere += result.model.stepsElsewhere;
+    hits += result.statistics.prefixHits;
+    served += result.statistics.requests - result.statistics.failedRequests;
+    for (size_t i = 0; i < requests.size(); ++i)
+      if (requests[i].promptLogits && result.answers[i].counts.promptTokens) {
+        ++dumps;
+        EXPECT_EQ(result.answers[i].promptLogits.size(),
+                  requests[i].tokens.size());
+      }
+    ASSERT_FALSE(testing::Test::HasFailure()) << "round " << round;
+  }
+  EXPECT_GT(preemptions, 100);
+  EXPECT_GT(hits, 100);
+  EXPECT_GT(served, 1000);
+  EXPECT_GT(dumps, 50);
+  EXPECT_GT(elsewhere, 1000);
+}
