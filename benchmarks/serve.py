@@ -14,6 +14,7 @@ from smollm2 import BIN, MODEL, compiled, imported
 from table import ROOT, Table
 
 sys.path[:0] = [str(ROOT / path) for path in ("tools/kv-generate", "tools/kv-import", "test/python",
+                                              "test/python/serving",
                                               "build/release/python")]
 
 import openai  # noqa: E402

@@ -13,7 +13,7 @@ from statistics import median
 from smollm2 import BIN, ROOT, compiled, imported, output, prompts
 from table import Table
 
-sys.path.insert(0, str(ROOT / "test/python"))
+sys.path.insert(0, str(ROOT / "test/python/serving"))
 from redis_server import RedisServer  # noqa: E402
 
 FOLDER = ROOT / "build/bench/tiers"

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from statistics import median
 
-sys.path.append(str(Path(__file__).resolve().parents[1] / "test/python"))
+TESTS = Path(__file__).resolve().parents[1] / "test/python"
+sys.path += [str(TESTS), str(TESTS / "serving")]
 from peers import Decode, Prefill, environment
 from smollm2 import BIN, ROOT, compiled, imported, output, prompts
 from table import Table

@@ -33,9 +33,9 @@ if [ -n "$missing" ]; then
 fi
 
 # The Python side: kv-import, kv-generate, kv-serve, the bindings and their tests, in .venv.
-requirements="scripts/requirements.txt scripts/sass/requirements.txt test/python/requirements-serve.txt"
+requirements="scripts/requirements.txt scripts/sass/requirements.txt test/python/serving/requirements-serve.txt"
 # NIXL asks for PyTorch and CUDA, which its library does without.
-alone=test/python/requirements-transport.txt
+alone=test/python/serving/requirements-transport.txt
 # shellcheck disable=SC2086
 wanted=$(cat $requirements $alone tools/*/requirements.txt | sha256sum | cut -d' ' -f1)
 if [ "$(cat .venv/requirements.sha256 2>/dev/null)" != "$wanted" ]; then

@@ -3,8 +3,9 @@
 // One test for each class, method, property and field of the four pages of
 // MAX's documentation that docs/managers.md lists: called with the parameters
 // that the page gives it, with and without those that have a default there, and
-// compared with what the page says. test/python/test_manager_names.py compares
-// the names and signatures here with those of the pages and of the document.
+// compared with what the page says. test/python/kvmlir/test_manager_names.py
+// compares the names and signatures here with those of the pages and of the
+// document.
 //
 //===----------------------------------------------------------------------===//
 

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 import transformers
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools/kv-import/exporters"))
+ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "tools/kv-import/exporters"), str(ROOT / "test/python")]
 import torch_export  # noqa: E402
 from each_model import check_each  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""What others see of a kv-serve while one client attacks it: `python test/python/canary.py [SECONDS [ATTACK...]]`
+"""What others see of a kv-serve while one client attacks it: `python test/python/serving/canary.py [SECONDS [ATTACK...]]`
 prints the longest time in which the server did not answer, of each attack.
 
 One thread asks /health every 20 ms, over a connection of its own each time. Another one reads one stream after the
@@ -118,5 +118,6 @@ def main(seconds=5, *names):
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     import conftest  # noqa: F401  where the packages are
     main(*sys.argv[1:])

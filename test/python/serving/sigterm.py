@@ -1,4 +1,4 @@
-"""kv-serve among 32 ordinary clients gets SIGTERM: `python test/python/sigterm.py [ROUNDS]` prints how often it did
+"""kv-serve among 32 ordinary clients gets SIGTERM: `python test/python/serving/sigterm.py [ROUNDS]` prints how often it did
 not end (46 rounds without a number)."""
 
 import json
@@ -55,5 +55,6 @@ def main(rounds=46):
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     import conftest  # noqa: F401  where the packages are
     main(*sys.argv[1:])

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 import transformers
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 LIMIT = 1e-4  # a slightly wrong gelu is beyond it
 LENGTHS = (1, 7, 64, 150)  # windows are of 24 to 48 tokens, a chunk of 40, a page of 16
 DECODED = 12

@@ -6,6 +6,6 @@ import mutants
 
 def test_no_wrong_raise():
     raised, executed, wrong = mutants.check(1000)
-    assert not wrong, f"python test/python/mutants.py 1 {wrong[0]}"
+    assert not wrong, f"python test/python/raise/mutants.py 1 {wrong[0]}"
     # Not all are refused, and not all are left out.
     assert raised > 100 and executed > 0.9 * raised

@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools/kv-import"))
+ROOT = Path(__file__).resolve().parents[3]
+sys.path[:0] = [str(ROOT / "tools/kv-import"), str(ROOT / "test/python")]
 os.environ.setdefault("KV_EXPORTER_PYTHON", sys.executable)
 from kv_import.graphs import raise_check  # noqa: E402
 from kv_import.model.errors import ImportFailure  # noqa: E402

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-import host
-from graphs import as_wanted
-from tools import ROOT, find, manifest
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import host  # noqa: E402
+from graphs import as_wanted  # noqa: E402
+from tools import ROOT, find, manifest  # noqa: E402
 
 # One operation, with a window or chunks, and spelled out with sinks: a window and a cap, and a multiple of the
 # position.
-BASES = tuple(ROOT / f"test/passes/raise{part}.mlir" for part in ("", "-chunks", "-softmax"))
+BASES = tuple(ROOT / f"test/passes/raise/raise{part}.mlir" for part in ("", "-chunks", "-softmax"))
 VOCAB = 64
 SWAPS = (("arith.addi", "arith.subi"), ("arith.ori", "arith.andi", "arith.xori"),
          ("arith.addf", "arith.subf", "arith.mulf", "arith.maximumf", "arith.divf", "arith.minimumf"),

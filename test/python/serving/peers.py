@@ -17,7 +17,7 @@ KV_RUN = find("kv-run")
 
 
 def nixl():
-    """libnixl_capi.so of the environment that runs the tests (test/python/requirements-transport.txt)."""
+    """libnixl_capi.so of the environment that runs the tests (test/python/serving/requirements-transport.txt)."""
     found = sorted(Path(sys.prefix).glob("lib/python3*/site-packages/.nixl_cu12*/libnixl_capi.so"))
     assert found, "nixl-cu12 is not installed: scripts/setup.sh does it"
     return str(found[0])

@@ -5,7 +5,7 @@ import re
 from graphs import opt
 from tools import ROOT
 
-BASE = ROOT / "test/passes/raise-softmax.mlir"
+BASE = ROOT / "test/passes/raise/raise-softmax.mlir"
 LAYERS = 80
 
 
