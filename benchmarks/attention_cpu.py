@@ -104,7 +104,7 @@ def timer(folder, host, dtype, kernel, arrays, iterations):
 
 def ggml(dtype, cached, new, iterations):
     return lambda threads: float(output(
-        PEERS / "bin/python", ROOT / "benchmarks/ggml_attention.py", DTYPES[dtype], cached, new, iterations,
+        PEERS / "bin/python", ROOT / "benchmarks/comparisons/ggml_attention.py", DTYPES[dtype], cached, new, iterations,
         threads, HEADS, GROUP, DIM))
 
 

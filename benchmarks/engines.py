@@ -32,7 +32,7 @@ OURS = {"bf16": (["--weights", "dense"], {"OpenVINO": "F16", "vLLM": "bf16"}),
 def peer(program, kind, threads, *numbers):
     script = (["openvino_tokens.py", gguf(kind)] if program == "OpenVINO" else
               ["vllm_tokens.py", MODEL, FOLDER / "hf"])
-    text = output(PYTHON, ROOT / "benchmarks" / script[0], *script[1:], threads, *numbers)
+    text = output(PYTHON, ROOT / "benchmarks/comparisons" / script[0], *script[1:], threads, *numbers)
     return json.loads(text.splitlines()[-1])
 
 
@@ -45,7 +45,7 @@ def attention(table, threads, rounds):
         arrays = inputs("bf16", cached, new)
         runs = {name: timer(folder, host, "bf16", kernel, arrays, iterations)
                 for name, kernel in (("generated", "vector"), ("generated, rows of bf16", "matrix"))}
-        times = [{"PyTorch": float(output(PYTHON, ROOT / "benchmarks/torch_attention.py", cached, new,
+        times = [{"PyTorch": float(output(PYTHON, ROOT / "benchmarks/comparisons/torch_attention.py", cached, new,
                                           iterations, threads, HEADS, GROUP, DIM)),
                   **{name: run(threads) for name, run in runs.items()}}
                  for _ in range(rounds)]

@@ -26,7 +26,7 @@ ROOF = {"bf16": 0.9, "bf16, rows of bf16": 0.9, "q8_0": 0.85, "q4_0": 0.8, "q4_1
 
 
 def llama_cpp(model, *numbers):
-    return json.loads(output(PEERS / "bin/python", ROOT / "benchmarks/llama.py", model,
+    return json.loads(output(PEERS / "bin/python", ROOT / "benchmarks/comparisons/llama.py", model,
                              *numbers).splitlines()[-1])
 
 

@@ -84,7 +84,7 @@ for ids in json.load(sys.stdin):
     for token in ids:
         logits, = llama.step([token])
         sys.stdout.buffer.write(ctypes.string_at(logits, 4 * llama.vocab))
-""", str(file), str(ROOT / "benchmarks")], input=json.dumps(tokens).encode(), check=True,
+""", str(file), str(ROOT / "benchmarks/comparisons")], input=json.dumps(tokens).encode(), check=True,
         stdout=subprocess.PIPE).stdout
     return perplexity(np.frombuffer(text, np.float32).reshape(-1, VOCAB), tokens)
 

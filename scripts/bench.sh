@@ -25,6 +25,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
+# The programs that run peers (benchmarks/comparisons) import what the suites share.
+export PYTHONPATH=$PWD/benchmarks${PYTHONPATH:+:$PYTHONPATH}
 
 # The environment of what we are timed beside. llama.cpp is built by pip, for this
 # processor, in 5 minutes; by clang, since GCC 12 drops stores to what configures AMX.

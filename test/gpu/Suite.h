@@ -1,7 +1,7 @@
 //===- Suite.h - Rows that gpu-verify can run -------------------*- C++ -*-===//
 //
 // A suite names its rows before it runs any, each with the seconds that it
-// should take on a GPU, so that scripts/gpu-verify can plan a visit.
+// should take on a GPU, so that tools/gpu-verify/gpu-verify can plan a visit.
 //
 //===----------------------------------------------------------------------===//
 

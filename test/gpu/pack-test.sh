@@ -21,7 +21,7 @@ expect() {
 }
 
 rm -rf "$build/visit"
-"$source/scripts/gpu-verify" --pack "$build/visit" --build "$build" --hopper --no-models
+"$source/tools/gpu-verify/gpu-verify" --pack "$build/visit" --build "$build" --hopper --no-models
 cp -r "$build/visit" "$work/folder"
 # Nothing of the build is needed any more.
 for library in $(ldd "$work/folder/bin/gpu-verify" | awk '{print $1}'); do
@@ -36,13 +36,13 @@ export KV_CUDA_DRIVER=$work/none.so # even on a machine with a GPU
 expect 3 "NVIDIA's driver.* cannot be loaded" "$work/folder/gpu-verify"
 expect 3 "NVIDIA's driver.* cannot be loaded" "$work/folder/gpu-verify" --plan
 expect 2 'is there and not empty' \
-  "$source/scripts/gpu-verify" --pack "$work/folder" --build "$build"
+  "$source/tools/gpu-verify/gpu-verify" --pack "$work/folder" --build "$build"
 expect 2 'there are no kernels for sm_86, but for sm_80, sm_90a, ' \
-  "$source/scripts/gpu-verify" --pack "$work/other" --build "$build" --chips sm_86
+  "$source/tools/gpu-verify/gpu-verify" --pack "$work/other" --build "$build" --chips sm_86
 expect 2 'has no kernels for sm_120$' \
-  "$source/scripts/gpu-verify" --pack "$work/other" --build "$work" --chips sm_120
-expect 2 'was not made by gpu-verify --pack' "$source/scripts/gpu-verify"
-expect 2 'rows.jsonl is not there' "$source/scripts/gpu-verify" --record "$work/none"
+  "$source/tools/gpu-verify/gpu-verify" --pack "$work/other" --build "$work" --chips sm_120
+expect 2 'was not made by gpu-verify --pack' "$source/tools/gpu-verify/gpu-verify"
+expect 2 'rows.jsonl is not there' "$source/tools/gpu-verify/gpu-verify" --record "$work/none"
 expect 1 'gpu-verify-peers: PyTorch is not here' \
   python3 -S "$work/folder/gpu-verify-peers.py" --rows "$work/folder/results/rows.jsonl" --list
 rm "$work/folder/lib/kv-cuda/kv_attention_prefill_f8_256.sm_90a.cubin"

@@ -1,4 +1,4 @@
-"""What a visit to a GPU is made of (scripts/gpu_verify): limits, predictions, what is said."""
+"""What a visit to a GPU is made of (tools/gpu-verify/gpu_verify): limits, predictions, what is said."""
 
 import sys
 from types import SimpleNamespace
@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from tools import ROOT
 
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "tools/gpu-verify"))
 
 from gpu_verify import predictions, suites, summary, visit, worker  # noqa: E402
 from gpu_verify.clock import Clock  # noqa: E402

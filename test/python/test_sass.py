@@ -1,4 +1,4 @@
-"""scripts/sass: what it reads of a listing, which way it takes, what it predicts."""
+"""tools/sass: what it reads of a listing, which way it takes, what it predicts."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts/sass"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools/sass"))
 
 import check  # noqa: E402
 import cycles  # noqa: E402

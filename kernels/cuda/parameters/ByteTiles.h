@@ -66,7 +66,7 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   static constexpr bool KeepsUnit = true;
 
   /// Of a thread of either role, as the same code takes the fewest cycles by
-  /// scripts/sass/cycles.py and spills none.
+  /// tools/sass/cycles.py and spills none.
   static constexpr int LoaderRegisters = HeadDim == 64 ? 64 : 32;
   static constexpr int ConsumerRegisters = HeadDim == 64 ? 144 : 160;
 

@@ -4,7 +4,7 @@ import importlib.util
 
 from tools import ROOT
 
-SPEC = importlib.util.spec_from_file_location("peers", ROOT / "scripts/gpu-verify-peers.py")
+SPEC = importlib.util.spec_from_file_location("peers", ROOT / "tools/gpu-verify/gpu-verify-peers.py")
 peers = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(peers)
 

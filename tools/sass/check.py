@@ -22,7 +22,7 @@ import waits
 
 HEAD = """# Instructions of a warp for a leaf in the steady state, at most: of 128 keys and, in decode, at most
 # eight rows; of 64 latent rows. Held against the machine code by the test KernelInstructions, and written anew by
-# scripts/sass/check.py build/release/lib/kv-cuda kernels/cuda/instructions.txt --record
+# tools/sass/check.py build/release/lib/kv-cuda kernels/cuda/instructions.txt --record
 # kernel chip instructions
 """
 

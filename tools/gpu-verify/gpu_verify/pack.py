@@ -8,7 +8,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MOST_BYTES = 64 << 20  # of everything that travels
 MOST_BYTES_OF_HOPPER = 40 << 20
 TARGETS = ("gpu-verify", "kv-run", "kv-compile", "KVCuda", "KVCudaKernels", "KVVerifyKernels")

@@ -1,7 +1,7 @@
 //===- page-case.h - Managers whose pages are moved -------------*- C++ -*-===//
 
-#ifndef KV_BENCHMARKS_PAGECASE_H
-#define KV_BENCHMARKS_PAGECASE_H
+#ifndef KV_BENCHMARKS_PROGRAMS_PAGECASE_H
+#define KV_BENCHMARKS_PROGRAMS_PAGECASE_H
 
 #include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
@@ -119,4 +119,4 @@ inline void printMedians(std::map<std::string, std::vector<double>> &rates) {
 
 } // namespace kv::benchmark
 
-#endif // KV_BENCHMARKS_PAGECASE_H
+#endif // KV_BENCHMARKS_PROGRAMS_PAGECASE_H

@@ -59,7 +59,7 @@ def find_disassembler():
     found = shutil.which("nvdisasm") or shutil.which("nvdisasm", path="/usr/local/cuda/bin")
     if not found:
         raise Problem("there is no nvdisasm: scripts/setup.sh installs it "
-                      "(scripts/sass/requirements.txt)")
+                      "(tools/sass/requirements.txt)")
     return found
 
 

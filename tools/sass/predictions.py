@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """predictions.py IMAGES: predicts the steps that gpu-verify times, from the machine code in the
-folder IMAGES, and writes what it finds to scripts/gpu_verify/predictions.json and, from there, to
+folder IMAGES, and writes what it finds to tools/gpu-verify/gpu_verify/predictions.json and, from there, to
 the table of docs/performance/cuda.md. The models are those of steps.py; nothing is measured.
 predictions.py --check: whether that table is of that file.
 """
@@ -16,7 +16,7 @@ from cycles import Machine, predict
 from listing import Listing, Problem
 
 ROOT = Path(__file__).resolve().parents[2]
-FILE = ROOT / "scripts/gpu_verify/predictions.json"
+FILE = ROOT / "tools/gpu-verify/gpu_verify/predictions.json"
 PAGE = ROOT / "docs/performance/cuda.md"
 BEGIN, END = "<!-- predictions.py -->\n", "<!-- predictions.py ends -->\n"
 HEAD = "| step, as `gpu-verify` names it | kernel | predicted | beside |\n| --- | --- | --- | --- |\n"
@@ -188,7 +188,7 @@ def main():
     if arguments.check:
         if page != table_of_file:
             raise Problem(f"the table of {PAGE} is not that of {FILE}: run "
-                          "scripts/sass/predictions.py build/release/lib/kv-cuda")
+                          "tools/sass/predictions.py build/release/lib/kv-cuda")
     else:
         PAGE.write_text(table_of_file, encoding="utf-8")
 

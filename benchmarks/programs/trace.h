@@ -1,7 +1,7 @@
 //===- trace.h - Requests in Mooncake's format ------------------*- C++ -*-===//
 
-#ifndef KV_BENCHMARKS_TRACE_H
-#define KV_BENCHMARKS_TRACE_H
+#ifndef KV_BENCHMARKS_PROGRAMS_TRACE_H
+#define KV_BENCHMARKS_PROGRAMS_TRACE_H
 
 #include <cstdint>
 #include <cstdlib>
@@ -52,4 +52,4 @@ inline std::vector<Request> readTrace(const char *path) {
 
 } // namespace kv::benchmark
 
-#endif // KV_BENCHMARKS_TRACE_H
+#endif // KV_BENCHMARKS_PROGRAMS_TRACE_H

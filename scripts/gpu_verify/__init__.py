@@ -1,1 +1,0 @@
-"""What scripts/gpu-verify is made of: see there."""

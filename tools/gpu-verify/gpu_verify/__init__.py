@@ -1,0 +1,1 @@
+"""What tools/gpu-verify/gpu-verify is made of: see there."""
