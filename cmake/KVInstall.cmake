@@ -24,7 +24,7 @@ endfunction()
 function(kv_install_script name)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/tools/${name}
     DESTINATION ${CMAKE_INSTALL_LIBEXECDIR} USE_SOURCE_PERMISSIONS
-    COMPONENT tools PATTERN __pycache__ EXCLUDE)
+    COMPONENT tools PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
   install(CODE "
     set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
     file(MAKE_DIRECTORY \"\${bin}\")

@@ -141,7 +141,7 @@ def pack(folder, build, chips=tuple(CHIPS), other=None, models=True, few=False, 
         for library in needed(program):
             shutil.copy(library, folder / "lib")
     scripts = Path(__file__).resolve().parent
-    shutil.copytree(scripts, folder / "gpu_verify", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(scripts, folder / "gpu_verify", ignore=shutil.ignore_patterns("__pycache__", "README.md"))
     for name in ("gpu-verify", "gpu-verify-peers.py"):
         shutil.copy(scripts.parent / name, folder)
     (folder / "commit").write_text(commit(ROOT) + "\n")
