@@ -170,12 +170,6 @@ def test_declared_output():
     assert not matches("a.c\n", "abc\n")
 
 
-def test_architecture_names_every_part_of_a_kernel():
-    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    assert not [file.name for file in sorted((ROOT / "kernels/cuda").glob("*.h"))
-                if f"`{file.name}`" not in page and f"/{file.name}`" not in page]
-
-
 def test_generated_reference():
     """The pages that the build makes from TableGen name every operation and pass, with a summary."""
     docs = Path(KV_OPT).parents[1] / "docs"
