@@ -211,11 +211,15 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
   }
   copy(memory, /*toDevices=*/true);
   Progress progress = {.loaded = at - first};
-  if (at == end)
+  if (at == end) {
+    claim(request, 0);
     return progress;
-  // What comes next takes at most half of the slots, so that it does not drive
-  // out what has come. The first page may have been, nevertheless.
-  int64_t ahead = std::min<int64_t>(end, at + std::max(numSlots / 2, 1));
+  }
+  // What comes next, for all requests together, takes at most half of the
+  // slots, so that it does not drive out what has come. The first page may have
+  // been, nevertheless.
+  int64_t room = roomFor(request);
+  int64_t ahead = std::min(end, at + room);
   std::optional<PrefixPage> wanted = record(request, prompt, prefix, at);
   Place place = placeOf(wanted);
   bool isBehind = place == Place::Disk || place == Place::Store;
@@ -223,9 +227,33 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
     if (wanted = record(request, prompt, prefix, asked);
         !wanted || !connector->fetch(*wanted))
       break;
+  claim(request, asked - at);
   tell(); // records may have made room
-  progress.isComing = place == Place::Coming || (isBehind && asked > at);
+  progress.isComing =
+      place == Place::Coming || (isBehind && (asked > at || room <= 0));
   return progress;
+}
+
+void PageTiers::claim(size_t request, int64_t count) {
+  numClaimed += count - turns[request].claimed;
+  turns[request].claimed = count;
+  numLooks += count > 0;
+}
+
+int64_t PageTiers::roomFor(size_t request) {
+  Turn &own = turns[request];
+  int64_t half = std::max(numSlots / 2, 1);
+  int64_t room = half - (numClaimed - own.claimed);
+  if (room > 0 || own.looksBefore != numLooks) {
+    own.looksBefore = numLooks;
+    return room;
+  }
+  // Nobody who has a claim has looked since this request has: their callers
+  // have forgotten them, or load one request after the other.
+  for (size_t other = 0; other < turns.size(); ++other)
+    if (other != request)
+      claim(other, 0);
+  return half;
 }
 
 void PageTiers::stage(const Sequence &sequence, int64_t first, int64_t end,

@@ -73,10 +73,17 @@ public:
   };
   /// Loads the leading ones of the prefix's records [first, end) that are in
   /// memory into the sequence's pages and the state, and asks for the others;
-  /// those below `asked` have been.
+  /// those below `asked` have been. A request has a claim on the slots of what
+  /// it has asked for and not loaded. While the claims of others take half of
+  /// all slots it asks for nothing, and more is coming all the same: it has to
+  /// look again. A claim ends when all is loaded or by endLoad(). Nothing
+  /// depends on that: if no request with a claim looks between two looks of one
+  /// that has no room, their claims end.
   Progress load(size_t request, const Prompt &prompt, const Sequence &sequence,
                 const Prefix &prefix, int64_t first, int64_t end,
                 int64_t &asked, CacheMemory &memory);
+  /// The request loads no more.
+  void endLoad(size_t request) { claim(request, 0); }
   /// Waits until a record has come. False: it takes longer than `most`.
   bool wait(std::chrono::nanoseconds most) {
     finishCopies();
@@ -123,7 +130,8 @@ private:
   PageTiers(const Options &options, int64_t slots)
       : pageSize(options.connector.pageSize),
         stateParts(static_cast<int32_t>(options.stateParts)),
-        numSlots(static_cast<int32_t>(slots)), names(options.requests) {}
+        numSlots(static_cast<int32_t>(slots)), names(options.requests),
+        turns(options.requests) {}
 
   /// The page of a request's prompt, named. Valid until the next call. Nullopt:
   /// it has no name, since its scope or images are too long for one.
@@ -141,6 +149,9 @@ private:
     return wanted ? connector->find(*wanted) : PageConnector::Place::Absent;
   }
   RecordWorth worthOf(const Retention &retention, int64_t index) const;
+  void claim(size_t request, int64_t count);
+  /// How many records the request may have asked for and not loaded.
+  int64_t roomFor(size_t request);
   /// Queues copies between `slots` and pages, as `records` says.
   void copy(CacheMemory &memory, bool toDevices);
   /// Gives back the slots of copies that are over; does not wait.
@@ -158,6 +169,15 @@ private:
   /// Of each request: the name of its scope, then those of its pages as far as
   /// they were needed.
   std::vector<std::vector<PrefixName>> names;
+  /// Of each request: the records that it has asked for and not loaded, and
+  /// numLooks when it looked last.
+  struct Turn {
+    int64_t claimed = 0;
+    uint64_t looksBefore = 0;
+  };
+  std::vector<Turn> turns;
+  int64_t numClaimed = 0; // of all requests
+  uint64_t numLooks = 1;  // calls of load() by requests that had a claim then
   std::vector<CacheEventSink *> events; // that want to be told
   std::vector<TierChange> changes;      // scratch of tell()
   std::vector<std::byte> images;        // of page()

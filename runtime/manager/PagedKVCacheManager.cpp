@@ -222,7 +222,7 @@ void PagedKVCacheManager::free(Place place) {
   own.release();
   // The next request of this slot must not complete a step of this one.
   slots[index(place)].joined = 0;
-  giveUpLoad(loads[index(place)], place.replica);
+  giveUpLoad(place);
   loads[index(place)].hitEnd = 0;
 }
 
@@ -273,7 +273,7 @@ Expected<void> PagedKVCacheManager::truncate(RequestId id, int64_t tokens) {
       return makeError(done.error().code, "request ", id,
                        " cannot be truncated: ", done.error().message);
   // The pages that it was to be loaded to are gone.
-  giveUpLoad(loads[index(*place)], place->replica);
+  giveUpLoad(*place);
   if (tiers && sequence(*place))
     tiers->truncate(index(*place), tokens / params().pageSize());
   return checked();
@@ -367,7 +367,7 @@ void PagedKVCacheManager::writeRows(int32_t index, int32_t buffer,
   }
   if (tiers) // what they compute now is not waited for
     for (Place place : places)
-      giveUpLoad(loads[this->index(place)], index);
+      giveUpLoad(place);
   CacheMemory &memory = memories[index];
   for (int32_t shard = 0; shard < memory.numShards(); ++shard)
     if (int32_t *states = memory.states(buffer, shard))

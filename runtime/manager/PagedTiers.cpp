@@ -230,7 +230,7 @@ bool PagedKVCacheManager::load(TextGenerationContext &context, Place place) {
       return false;
     (void)tiers->wait(std::chrono::nanoseconds(left));
   }
-  giveUpLoad(state, place.replica); // its pages are reserved
+  giveUpLoad(place); // its pages are reserved
   return true;
 }
 
@@ -245,9 +245,12 @@ void PagedKVCacheManager::beginLoad(Place place, int64_t loaded) {
                           /*isJunction=*/false);
 }
 
-void PagedKVCacheManager::giveUpLoad(LoadState &state, int32_t replica) {
+void PagedKVCacheManager::giveUpLoad(Place place) {
+  LoadState &state = loads[index(place)];
   if (state.endLoad > 0)
-    figuresOf(replica).abandonedPages += state.pagesEnd - state.doneLoad;
+    figuresOf(place.replica).abandonedPages += state.pagesEnd - state.doneLoad;
+  if (tiers)
+    tiers->endLoad(index(place));
   state.nextLoad = state.endLoad = 0;
   state.isAsking = false;
 }

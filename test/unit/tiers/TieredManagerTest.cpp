@@ -34,11 +34,12 @@ struct Server {
   RequestId last = 0;
 
   Server(int64_t pages, int64_t hostPages, const std::string &folder = {},
-         PagedKVCacheManager::TierOptions tiers = {}) {
+         PagedKVCacheManager::TierOptions tiers = {}, int32_t maxBatch = 16) {
     tiers.diskDirectory = folder;
     tiers.diskBytes = folder.empty() ? 0 : 64 << 20;
     auto made = PagedKVCacheManager::create(
-        tieredParams(hostPages, !folder.empty()), {.maxSeqLen = 200,
+        tieredParams(hostPages, !folder.empty()), {.maxBatchSize = maxBatch,
+                                                   .maxSeqLen = 200,
                                                    .numPages = pages,
                                                    .maxSteps = 4,
                                                    .enableRuntimeChecks = true,
@@ -121,6 +122,79 @@ TEST(TieredManager, AProcessFindsWhatAnEarlierOneStored) {
   }
   server.manager->resetPrefixCache();
   EXPECT_EQ(server.serve(promptOf(1), tenant), 0);
+}
+
+/// In host memory that holds less than they load, requests take turns: records
+/// of one do not drive out what another one has not taken yet.
+TEST(TieredManager, LittleHostMemoryReadsARecordOnce) {
+  constexpr int32_t Prompts = 24;
+  constexpr int64_t Pages = 30; // that each prompt loads
+  TemporaryFolder folder;
+  {
+    Server server(/*pages=*/40, /*hostPages=*/1000, folder.path());
+    for (int32_t seed = 1; seed <= Prompts; ++seed)
+      server.serve(promptOf(seed, Pages * PageSize + 1));
+  }
+  for (int64_t hostPages : {1, 2, 4, 64}) {
+    Server server(Prompts * (Pages + 2), hostPages, folder.path(),
+                  {.asynchronous = true}, Prompts);
+    std::vector<Tokens> tokens;
+    std::vector<TextGenerationContext> open;
+    for (int32_t id = 0; id < Prompts; ++id)
+      tokens.push_back(promptOf(id + 1, Pages * PageSize + 1));
+    for (int32_t id = 0; id < Prompts; ++id) {
+      open.emplace_back(id, tokens[id]);
+      ASSERT_TRUE(server.manager->claim(id));
+    }
+    for (int rounds = 0; !open.empty(); ++rounds) {
+      ASSERT_LT(rounds, 100'000);
+      std::erase_if(open, [&](TextGenerationContext &context) {
+        auto allocated = server.manager->alloc(context);
+        if (!allocated)
+          return false;
+        EXPECT_EQ(context.processed(), Pages * PageSize);
+        server.run(context, tokens[context.id()]);
+        EXPECT_TRUE(server.manager->release(context.id()));
+        return true;
+      });
+      (void)server.manager->waitForLoads(1'000'000'000);
+    }
+    KVCacheMetrics metrics = server.manager->metrics();
+    EXPECT_EQ(metrics.loadedPages, Prompts * Pages);
+    EXPECT_LE(metrics.diskPagesRead, Prompts * Pages * 11 / 10)
+        << hostPages << " pages of host memory";
+  }
+}
+
+/// Nobody waits for a request that its caller has forgotten.
+TEST(TieredManager, AForgottenLoadHoldsNobodyUp) {
+  TemporaryFolder folder;
+  {
+    Server server(20, 60, folder.path());
+    server.serve(promptOf(1));
+    server.serve(promptOf(2));
+  }
+  for (int64_t hostPages : {1, 2, 4}) {
+    Server server(40, hostPages, folder.path(), {.asynchronous = true});
+    Tokens first = promptOf(1), second = promptOf(2);
+    TextGenerationContext forgotten(1, first), next(2, second);
+    ASSERT_TRUE(server.manager->claim(1));
+    ASSERT_TRUE(server.manager->claim(2));
+    EXPECT_FALSE(server.manager->alloc(forgotten));
+    for (int turns = 0; !server.manager->alloc(next); ++turns) {
+      ASSERT_LT(turns, 1000);
+      (void)server.manager->waitForLoads(1'000'000'000);
+    }
+    EXPECT_EQ(next.processed(), 36);
+    server.run(next, second);
+    // The first one goes on where it was.
+    for (int turns = 0; !server.manager->alloc(forgotten); ++turns) {
+      ASSERT_LT(turns, 1000);
+      (void)server.manager->waitForLoads(1'000'000'000);
+    }
+    EXPECT_EQ(forgotten.processed(), 36);
+    server.run(forgotten, first);
+  }
 }
 
 /// All shards hold the rows of a latent cache: a record has them once, and they

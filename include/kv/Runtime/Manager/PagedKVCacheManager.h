@@ -372,7 +372,7 @@ private:
   /// loads are asynchronous. False: more is on its way.
   bool load(TextGenerationContext &context, Place place);
   /// What has not come is computed, and not loaded later.
-  void giveUpLoad(LoadState &state, int32_t replica);
+  void giveUpLoad(Place place);
   /// The index of names of a request that is not claimed.
   size_t unclaimedRequest() const { return slots.size(); }
   /// Counts a reservation that has succeeded.
