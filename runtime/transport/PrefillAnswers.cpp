@@ -271,9 +271,14 @@ bool PrefillPeer::grant(const Wish &wish) {
   question->changed = channel->now();
   {
     std::lock_guard guard(lock);
+    // Peers never hold so many slots that nothing could be computed. More than
+    // they may hold is not asked for either: it would drive out what is leased.
+    int64_t most = std::max(slots.numSlots / 2, 1);
+    int64_t room = most - static_cast<int64_t>(leases.numSlots());
+    int64_t end = std::min(lease.end, lease.first + room);
     if (channel->now() < wish.until) {
       bool comes = false;
-      for (int64_t at = lease.first; at < lease.end; ++at) {
+      for (int64_t at = lease.first; at < end; ++at) {
         PrefixPage page = recordOf(*question, at);
         Place place = records->find(page);
         bool isBehind = place == Place::Disk || place == Place::Store;
@@ -282,20 +287,15 @@ bool PrefillPeer::grant(const Wish &wish) {
       if (comes)
         return false;
     }
-    // Peers never hold so many slots that nothing could be computed.
-    size_t most = std::max<size_t>(static_cast<size_t>(slots.numSlots) / 2, 1);
     LeaseTable::Slots taken;
-    for (int64_t at = lease.first; at < lease.end; ++at) {
-      Slot slot;
-      if (leases.numSlots() + taken.size() < most)
-        slot = records->acquire(recordOf(*question, at));
+    for (int64_t at = lease.first; at < end; ++at) {
+      Slot slot = records->acquire(recordOf(*question, at));
       if (!slot)
         break;
       taken.push_back(slot);
       leased.addresses.push_back(reinterpret_cast<uint64_t>(slot.data));
     }
-    if (taken.empty() && leases.numSlots() >= most &&
-        channel->now() < wish.until)
+    if (room <= 0 && channel->now() < wish.until)
       return false; // until another lease is over
     if (!taken.empty()) {
       leased.generation =

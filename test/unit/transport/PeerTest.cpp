@@ -1,6 +1,7 @@
 //===- PeerTest.cpp - Pages that another process computes -----------------===//
 
 #include "PeerFixture.h"
+#include "TemporaryFile.h"
 
 #include <gtest/gtest.h>
 #include <zmq.hpp>
@@ -31,6 +32,31 @@ TEST(Peer, ReadsWhatTheOtherHas) {
   EXPECT_EQ(peers.network.reads, 1);
   EXPECT_EQ(peers.leaks(), "");
   EXPECT_EQ(peers.notes, "");
+}
+
+/// A side whose host memory holds less than a lease asks for reads what it can
+/// give, and that once.
+TEST(Peer, ReadsWhatTheOtherHasOnADisk) {
+  TemporaryFolder folder;
+  Peers peers(smallCache(4), smallCache(4), /*prefillSlots=*/4,
+              /*decodeSlots=*/32);
+  peers.prefillSide.slots.directory = folder.path();
+  peers.prefillSide.slots.geometry = "small";
+  peers.prefillSide.slots.diskBytes = 1 << 20;
+  ASSERT_TRUE(peers.openPrefill());
+  constexpr int32_t Pages = 24;
+  for (int32_t pages = 1; pages <= Pages; ++pages) {
+    ASSERT_EQ(peers.store(*peers.prefill, peers.prefillSide,
+                          tokensFrom(5, 4 * pages)),
+              1);
+    while (peers.prefill->metrics().diskOperations > 0)
+      ASSERT_TRUE(peers.prefill->wait(20s));
+  }
+  ASSERT_TRUE(peers.openDecode()) << peers.notes;
+  Peers::Loaded loaded = peers.load(tokensFrom(5, 4 * Pages + 1));
+  EXPECT_EQ(loaded.pages, Pages);
+  EXPECT_FALSE(loaded.wrong);
+  EXPECT_LE(peers.prefill->metrics().readPages, Pages * 11 / 10);
 }
 
 TEST(Peer, ComputesWhatIsMissing) {
