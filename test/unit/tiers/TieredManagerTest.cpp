@@ -166,6 +166,40 @@ TEST(TieredManager, LittleHostMemoryReadsARecordOnce) {
   }
 }
 
+/// A request that loads no more leaves its turn to the next one at once.
+TEST(TieredManager, AnEndedLoadLeavesItsTurn) {
+  TemporaryFolder folder;
+  {
+    Server server(20, 60, folder.path());
+    server.serve(promptOf(1));
+    server.serve(promptOf(2));
+  }
+  using End = std::function<void(Server &, TextGenerationContext &)>;
+  Tokens first = promptOf(1), second = promptOf(2);
+  End ends[] = {[](Server &server, TextGenerationContext &) {
+                  EXPECT_TRUE(server.manager->release(1));
+                },
+                [](Server &server, TextGenerationContext &) {
+                  EXPECT_TRUE(server.manager->truncate(1, 0));
+                },
+                [&](Server &server, TextGenerationContext &context) {
+                  server.run(context, first);
+                }};
+  for (const End &end : ends) {
+    Server server(40, /*hostPages=*/2, folder.path(), {.asynchronous = true});
+    TextGenerationContext ended(1, first), next(2, second);
+    ASSERT_TRUE(server.manager->claim(1));
+    ASSERT_TRUE(server.manager->claim(2));
+    EXPECT_FALSE(server.manager->alloc(ended));
+    EXPECT_TRUE(server.manager->waitForLoads(20'000'000'000));
+    end(server, ended);
+    while (server.manager->waitForLoads(20'000'000'000))
+      ;
+    EXPECT_FALSE(server.manager->alloc(next));
+    EXPECT_TRUE(server.manager->waitForLoads(20'000'000'000));
+  }
+}
+
 /// Nobody waits for a request that its caller has forgotten.
 TEST(TieredManager, AForgottenLoadHoldsNobodyUp) {
   TemporaryFolder folder;
