@@ -4,8 +4,10 @@
 
 #include "KernelImages.h"
 #include "Manifest.h"
+#include "Needs.h"
 #include "ObjectFile.h"
 #include "kv/ABI/KernelImages.h"
+#include "kv/Compiler/Progress.h"
 #include "kv/Passes/Passes.h"
 #include "kv/Registration/Registration.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -25,8 +27,11 @@ namespace {
 /// Prints the seconds since the last stage ended.
 class StageClock {
 public:
-  explicit StageClock(bool enabled) : enabled(enabled) {}
+  StageClock(bool enabled, Progress *progress)
+      : enabled(enabled), progress(progress) {}
   void ended(StringRef stage) {
+    if (progress)
+      progress->clear();
     auto now = std::chrono::steady_clock::now();
     if (enabled)
       llvm::errs() << llvm::formatv(
@@ -37,6 +42,7 @@ public:
 
 private:
   bool enabled;
+  Progress *progress;
   std::chrono::steady_clock::time_point last = std::chrono::steady_clock::now();
 };
 } // namespace
@@ -117,9 +123,13 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   if (!level)
     return emitError(loc) << llvm::toString(level.takeError());
   const std::string &cpu = *level;
-  StageClock clock(options.timing);
+  Progress *progress = options.progress;
+  StageClock clock(options.timing, progress);
   if (options.pageSize && failed(setPageSize(module, options.pageSize)))
     return failure();
+  if (progress)
+    if (std::string needs = describeNeeds(module); !needs.empty())
+      llvm::errs() << "kv-compile: " << needs << '\n';
 
   // The pipeline sets this attribute; one in the module's text is ignored.
   module->removeAttr(KVDialect::getDeviceCodeAttrName());
@@ -146,6 +156,8 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
     return emitError(loc) << "unknown pipeline '" << options.pipeline
                           << "': use kv-cpu, kv-cuda or kv-reference";
   }
+  if (progress)
+    progress->watch(pm, "passes");
   if (failed(pm.run(module)))
     return failure();
   hideFunctions(module);
@@ -177,8 +189,10 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   if (failed(embedDeviceCode(module, options.kernelFolder, *ir)))
     return failure();
   clock.ended("translate");
-  optimize(*ir, **machine, options.optLevel);
+  optimize(*ir, **machine, options.optLevel, progress);
   clock.ended("optimize");
+  if (progress)
+    progress->show("emit", 0, 0, "");
   // Not the module's fault: no line of it is shown.
   if (llvm::Error error = emitSharedObject(*ir, **machine, path))
     return emitError(UnknownLoc::get(module.getContext()))

@@ -2,6 +2,7 @@
 
 #include "ObjectFile.h"
 
+#include "kv/Compiler/Progress.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -53,7 +54,38 @@ void kv::embedSection(Module &module, StringRef section, StringRef symbol,
   appendToUsed(module, {global});
 }
 
-void kv::optimize(Module &module, TargetMachine &machine, unsigned optLevel) {
+namespace {
+/// Shows the function that it gets to, and changes nothing.
+struct ShowFunction : PassInfoMixin<ShowFunction> {
+  kv::Progress *progress;
+  std::shared_ptr<size_t> number; // of calls
+  size_t all;
+
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &) {
+    *number = std::min(*number + 1, all);
+    progress->show("optimize", *number, all, function.getName());
+    return PreservedAnalyses::all();
+  }
+};
+} // namespace
+
+/// LLVM gets to each function twice, and may do so again where it has changed
+/// what the function calls.
+static void watchFunctions(PassBuilder &builder, const Module &module,
+                           kv::Progress &progress) {
+  size_t all = 2 * llvm::count_if(module, [](const Function &function) {
+                 return !function.isDeclaration();
+               });
+  ShowFunction show{{}, &progress, std::make_shared<size_t>(0), all};
+  auto add = [show](FunctionPassManager &passes, OptimizationLevel) {
+    passes.addPass(ShowFunction(show));
+  };
+  builder.registerScalarOptimizerLateEPCallback(add);
+  builder.registerVectorizerStartEPCallback(add);
+}
+
+void kv::optimize(Module &module, TargetMachine &machine, unsigned optLevel,
+                  Progress *progress) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager components;
@@ -62,6 +94,8 @@ void kv::optimize(Module &module, TargetMachine &machine, unsigned optLevel) {
   tuning.LoopVectorization = optLevel >= 2;
   tuning.SLPVectorization = optLevel >= 2;
   PassBuilder builder(&machine, tuning);
+  if (progress)
+    watchFunctions(builder, module, *progress);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);

@@ -10,6 +10,8 @@
 
 namespace kv {
 
+class Progress;
+
 /// The target machine of an x86-64 level ("x86-64-v3").
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 makeTargetMachine(llvm::StringRef cpu, unsigned optLevel);
@@ -20,9 +22,9 @@ void embedSection(llvm::Module &module, llvm::StringRef section,
                   llvm::StringRef symbol, llvm::StringRef bytes,
                   llvm::Align alignment = llvm::Align(1));
 
-/// Runs LLVM's optimiser.
+/// Runs LLVM's optimiser, and shows the functions if there is a `progress`.
 void optimize(llvm::Module &module, llvm::TargetMachine &machine,
-              unsigned optLevel);
+              unsigned optLevel, Progress *progress);
 
 /// Emits the object and links it, alone, into the shared object `path`.
 llvm::Error emitSharedObject(llvm::Module &module, llvm::TargetMachine &machine,

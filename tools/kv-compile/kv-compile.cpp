@@ -3,6 +3,7 @@
 #include "Target.h"
 #include "VirtualTarget.h"
 #include "kv/Compiler/Compiler.h"
+#include "kv/Compiler/Progress.h"
 #include "kv/Passes/Raise.h"
 #include "kv/Registration/Registration.h"
 #include "tools/StandardStreams.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 
 namespace cl = llvm::cl;
@@ -31,12 +33,15 @@ static std::string kernelFolderBeside(const char *argv0) {
 
 /// Gives a graph without a cache one.
 static llvm::LogicalResult raiseGraph(mlir::ModuleOp module,
-                                      llvm::StringRef dtype) {
+                                      llvm::StringRef dtype,
+                                      kv::Progress *progress) {
   mlir::PassManager pm(module.getContext());
   (void)applyPassManagerCLOptions(pm);
   kv::RaisePipelineOptions options;
   options.dtype = dtype.str();
   kv::buildRaisePipeline(pm, options);
+  if (progress)
+    progress->watch(pm, "raise");
   return pm.run(module);
 }
 
@@ -190,7 +195,11 @@ int main(int argc, char **argv) {
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module)
     return 1;
-  if (raise && failed(raiseGraph(*module, cacheDtype)))
+  std::optional<kv::Progress> progress;
+  if (llvm::sys::Process::StandardErrIsDisplayed())
+    progress.emplace(&context);
+  kv::Progress *shown = progress ? &*progress : nullptr;
+  if (raise && failed(raiseGraph(*module, cacheDtype, shown)))
     return 1;
   kv::CompileOptions options;
   options.pipeline = machine->isGPU() ? "kv-cuda" : pipeline.getValue();
@@ -206,6 +215,7 @@ int main(int argc, char **argv) {
   options.layout = layout;
   options.ranks = ranks;
   options.timing = timing;
+  options.progress = shown;
   if (failed(kv::compileModule(*module, options, output)))
     return 1;
   if (std::string device = machine->virtualDevice(); !device.empty())

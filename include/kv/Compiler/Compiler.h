@@ -16,6 +16,8 @@
 
 namespace kv {
 
+class Progress;
+
 struct CompileOptions {
   /// "kv-cpu", "kv-cuda" or "kv-reference".
   std::string pipeline = "kv-cpu";
@@ -36,6 +38,9 @@ struct CompileOptions {
   std::string kernelFolder;
   /// Whether the seconds of each stage are printed to standard error.
   bool timing = false;
+  /// Shows what is worked on, and before that what the module needs; null:
+  /// nothing is shown.
+  Progress *progress = nullptr;
 };
 
 /// Registers the dialects and translations that parsing and compiling a module
