@@ -74,9 +74,9 @@ static std::optional<std::string> toBytes(std::string_view text) {
   std::string bytes;
   for (size_t at = 0; at + 1 < text.size(); at += 2) {
     unsigned char byte;
-    auto [end, error] =
-        std::from_chars(text.data() + at, text.data() + at + 2, byte, 16);
-    if (error != std::errc() || end != text.data() + at + 2)
+    const char *end = text.data() + at + 2;
+    // Two digits are never too large: they are digits, or it stops before.
+    if (std::from_chars(end - 2, end, byte, 16).ptr != end)
       return std::nullopt;
     bytes += static_cast<char>(byte);
   }
