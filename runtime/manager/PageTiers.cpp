@@ -223,11 +223,15 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
   std::optional<PrefixPage> wanted = record(request, prompt, prefix, at);
   Place place = placeOf(wanted);
   bool isBehind = place == Place::Disk || place == Place::Store;
-  for (asked = isBehind ? at : std::max(asked, at + 1); asked < ahead; ++asked)
+  // What it has asked for and not loaded, but for what others have asked for.
+  int64_t claimed = turns[request].claimed - progress.loaded;
+  claimed = isBehind ? 0 : std::max<int64_t>(claimed, 0);
+  asked = isBehind ? at : std::max(asked, at + 1);
+  for (; asked < ahead; ++asked, ++claimed)
     if (wanted = record(request, prompt, prefix, asked);
         !wanted || !connector->fetch(*wanted))
       break;
-  claim(request, asked - at);
+  claim(request, claimed);
   tell(); // records may have made room
   progress.isComing =
       place == Place::Coming || (isBehind && (asked > at || room <= 0));

@@ -365,6 +365,39 @@ PagedKVCacheManager::TierOptions fickle(const FickleConnector::Moods &moods,
 
 } // namespace
 
+/// A request that waits for what another one has asked for takes nobody's turn.
+TEST(TieredManager, WhoAsksForNothingLeavesTheTurnToOthers) {
+  std::string fault;
+  auto records = std::make_shared<FickleConnector::Records>();
+  auto over = [&](const FickleConnector::Moods &moods) {
+    return PagedKVCacheManager::TierOptions{
+        .asynchronous = true,
+        .open = [&, moods](const PageConnector::Options &options)
+            -> Expected<std::unique_ptr<PageConnector>> {
+          return std::make_unique<FickleConnector>(options, moods, 1, fault,
+                                                   records);
+        }};
+  };
+  Tokens shared = promptOf(1, 2 * PageSize + 1), other = promptOf(2);
+  {
+    Server server(40, 40, "nowhere", over({.diskRecords = 100}));
+    server.serve(shared);
+    server.serve(other);
+  }
+  Server server(40, /*hostPages=*/6, "nowhere",
+                over({.diskRecords = 100, .hangs = 256}));
+  const TierMetrics &metrics = *server.manager->tierMetrics();
+  TextGenerationContext first(1, shared), second(2, shared), third(3, other);
+  TextGenerationContext *contexts[] = {&first, &second, &third};
+  for (TextGenerationContext *context : contexts)
+    ASSERT_TRUE(server.manager->claim(context->id()));
+  for (int rounds = 0; rounds < 3; ++rounds)
+    for (TextGenerationContext *context : contexts)
+      EXPECT_FALSE(server.manager->alloc(*context));
+  // Two for the first, none for the second, and what is left of half.
+  EXPECT_EQ(metrics.diskOperations, 3);
+}
+
 TEST(TieredManager, ADiskThatHangsCostsEveryRequestOneWait) {
   std::string fault;
   FickleConnector *connector = nullptr;
