@@ -2,8 +2,8 @@
 
 #include "kv/Runtime/Serving/ArtifactRunner.h"
 
-#include "FakeModel.h"
-#include "Values.h"
+#include "test/unit/FakeModel.h"
+#include "test/unit/Values.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 //===- PeerTest.cpp - Pages that another process computes -----------------===//
 
 #include "PeerFixture.h"
-#include "TemporaryFile.h"
+#include "test/unit/TemporaryFile.h"
 
 #include <gtest/gtest.h>
 #include <zmq.hpp>
