@@ -207,10 +207,13 @@ struct LaunchModel
         bufferizeOperands(op, rewriter, options, state);
     if (failed(buffers))
       return failure();
-    Value out = buffers->pop_back_val();
-    LaunchOp::create(rewriter, op->getLoc(), /*result=*/Type(),
-                     cast<LaunchOp>(op).getCallee(), *buffers, out);
-    replaceOpWithBufferizedValues(rewriter, op, out);
+    auto launch = cast<LaunchOp>(op);
+    ValueRange arguments(*buffers);
+    ValueRange outs = arguments.take_back(launch.getOuts().size());
+    LaunchOp::create(rewriter, op->getLoc(), launch.getCallee(),
+                     arguments.drop_back(outs.size()), outs,
+                     launch.getAbsent());
+    replaceOpWithBufferizedValues(rewriter, op, outs);
     return success();
   }
 };

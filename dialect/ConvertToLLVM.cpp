@@ -2,7 +2,6 @@
 
 #include "kv/Dialect/KV.h"
 
-#include "RuntimeFunctions.h"
 #include "kv/ABI/Context.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMInterface.h"
 #include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
@@ -62,21 +61,22 @@ static Value loadAt(OpBuilder &b, Location loc, Type type, Value pointer,
 // The function table
 //===----------------------------------------------------------------------===//
 
-/// context->functions->name(context, arguments...)
-static LLVM::CallOp callRuntime(OpBuilder &b, Location loc, StringRef name,
-                                Value context, ValueRange arguments) {
-  const RuntimeFunction *row = lookupRuntimeFunction(name);
-  assert(row && "a name of Symbols.def");
+/// context->functions->callee(context, arguments...)
+static LLVM::CallOp callRuntime(OpBuilder &b, Location loc,
+                                RuntimeFunction callee, Value context,
+                                ValueRange arguments) {
+  const RuntimeFunctionRow &row = rowOf(callee);
   MLIRContext *ctx = b.getContext();
   auto pointer = LLVM::LLVMPointerType::get(ctx);
   auto type = LLVM::LLVMFunctionType::get(
-      typeOfKind(ctx, row->result),
-      llvm::map_to_vector(row->parameters, [&](StringRef kind) {
+      typeOfKind(ctx, row.result),
+      llvm::map_to_vector(row.parameters, [&](ParameterKind kind) {
         return typeOfKind(ctx, kind);
       }));
   Value table =
       loadAt(b, loc, pointer, context, offsetof(KvContext, functions));
-  Value function = loadAt(b, loc, pointer, table, row->index * sizeof(void *));
+  Value function = loadAt(b, loc, pointer, table,
+                          static_cast<int64_t>(callee) * sizeof(void *));
   SmallVector<Value> operands{function, context};
   llvm::append_range(operands, arguments);
   return LLVM::CallOp::create(b, loc, type, operands);
@@ -213,9 +213,9 @@ struct LowerCheckArguments : ConvertOpToLLVMPattern<CheckArgumentsOp> {
     Value specs = LLVM::AddressOfOp::create(
         rewriter, loc, LLVM::LLVMPointerType::get(getContext()), symbol);
     Value count = constI64(rewriter, loc, rows.size());
-    auto call =
-        callRuntime(rewriter, loc, "checkArguments", adaptor.getCtx(),
-                    {specs, count, adaptor.getArgs(), adaptor.getCount()});
+    auto call = callRuntime(
+        rewriter, loc, RuntimeFunction::checkArguments, adaptor.getCtx(),
+        {specs, count, adaptor.getArgs(), adaptor.getCount()});
     rewriter.replaceOp(op, call.getResult());
     return success();
   }
@@ -272,7 +272,7 @@ struct LowerRecordError : ConvertOpToLLVMPattern<RecordErrorOp> {
     Location loc = op.getLoc();
     Value status = LLVM::ConstantOp::create(rewriter, loc, op.getStatusAttr());
     Value message = addressOf(rewriter, op, op.getMessage());
-    callRuntime(rewriter, loc, "recordError", adaptor.getCtx(),
+    callRuntime(rewriter, loc, RuntimeFunction::recordError, adaptor.getCtx(),
                 {status, message});
     rewriter.eraseOp(op);
     return success();
@@ -308,16 +308,13 @@ struct LowerRuntimeCall : ConvertOpToLLVMPattern<RuntimeCallOp> {
   LogicalResult
   matchAndRewrite(RuntimeCallOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    const RuntimeFunction *row = lookupRuntimeFunction(op.getCallee());
-    if (!row)
-      return op.emitOpError()
-             << "'" << op.getCallee() << "' is no runtime function";
+    const RuntimeFunctionRow &row = rowOf(op.getCallee());
     Location loc = op.getLoc();
     int64_t total = op.getArguments().size() + op.getAbsent().size();
-    if (total + 1 != static_cast<int64_t>(row->parameters.size()))
+    if (total + 1 != static_cast<int64_t>(row.parameters.size()))
       return op.emitOpError()
-             << "'" << op.getCallee() << "' takes "
-             << row->parameters.size() - 1 << " arguments, not " << total;
+             << "'" << row.name << "' takes " << row.parameters.size() - 1
+             << " arguments, not " << total;
     SmallVector<Value> arguments;
     unsigned next = 0;
     for (int64_t i = 0; i < total; ++i) {
@@ -337,9 +334,9 @@ struct LowerRuntimeCall : ConvertOpToLLVMPattern<RuntimeCallOp> {
       } else {
         arguments.push_back(converted);
       }
-      Type want = typeOfKind(getContext(), row->parameters[i + 1]);
+      Type want = typeOfKind(getContext(), row.parameters[i + 1]);
       if (arguments.back().getType() != want)
-        return op.emitOpError() << "argument " << i << " of '" << op.getCallee()
+        return op.emitOpError() << "argument " << i << " of '" << row.name
                                 << "' must be " << want;
     }
     auto call =
@@ -357,7 +354,8 @@ struct LowerArenaMark : ConvertOpToLLVMPattern<ArenaMarkOp> {
   LogicalResult
   matchAndRewrite(ArenaMarkOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, callRuntime(rewriter, op.getLoc(), "arenaMark",
+    rewriter.replaceOp(op, callRuntime(rewriter, op.getLoc(),
+                                       RuntimeFunction::arenaMark,
                                        adaptor.getCtx(), {})
                                .getResult());
     return success();
@@ -375,9 +373,9 @@ struct LowerArenaAlloc : ConvertOpToLLVMPattern<ArenaAllocOp> {
     Value bytes;
     getMemRefDescriptorSizes(loc, type, adaptor.getSizes(), rewriter, sizes,
                              strides, bytes, /*sizeInBytes=*/true);
-    Value data =
-        callRuntime(rewriter, loc, "arenaAlloc", adaptor.getCtx(), bytes)
-            .getResult();
+    Value data = callRuntime(rewriter, loc, RuntimeFunction::arenaAlloc,
+                             adaptor.getCtx(), bytes)
+                     .getResult();
     Value buffer =
         createMemRefDescriptor(loc, type, data, data, sizes, strides, rewriter);
     rewriter.replaceOp(op, buffer);
@@ -390,8 +388,8 @@ struct LowerArenaRelease : ConvertOpToLLVMPattern<ArenaReleaseOp> {
   LogicalResult
   matchAndRewrite(ArenaReleaseOp op, OpAdaptor adaptor,
                   ConversionPatternRewriter &rewriter) const override {
-    callRuntime(rewriter, op.getLoc(), "arenaRelease", adaptor.getCtx(),
-                adaptor.getMark());
+    callRuntime(rewriter, op.getLoc(), RuntimeFunction::arenaRelease,
+                adaptor.getCtx(), adaptor.getMark());
     rewriter.eraseOp(op);
     return success();
   }
@@ -420,7 +418,7 @@ struct LowerArenaReturn : ConvertOpToLLVMPattern<ArenaReturnOp> {
       storeAt(rewriter, loc, bytes, sizes, i * sizeof(int64_t));
     }
     callRuntime(
-        rewriter, loc, "arenaReturn", adaptor.getCtx(),
+        rewriter, loc, RuntimeFunction::arenaReturn, adaptor.getCtx(),
         {adaptor.getMark(), pointers, sizes, constI64(rewriter, loc, count)});
     SmallVector<Value> results;
     for (int64_t i = 0; i < count; ++i) {
@@ -456,7 +454,7 @@ struct LowerParallelFor : ConvertOpToLLVMPattern<ParallelForOp> {
     LLVM::StoreOp::create(rewriter, loc, packed, environment);
     Value body = LLVM::AddressOfOp::create(
         rewriter, loc, LLVM::LLVMPointerType::get(getContext()), op.getBody());
-    callRuntime(rewriter, loc, "parallelFor", adaptor.getCtx(),
+    callRuntime(rewriter, loc, RuntimeFunction::parallelFor, adaptor.getCtx(),
                 {body, environment, adaptor.getCount(),
                  constI64(rewriter, loc, op.getGrain())});
     rewriter.eraseOp(op);

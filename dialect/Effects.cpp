@@ -72,12 +72,19 @@ void CheckResultOp::getEffects(Effects &effects) {
 }
 
 void LaunchOp::getEffects(Effects &effects) {
-  // A cache's blocks and scales, in either form.
-  if (getCallee() == "ropeStore")
-    for (OpOperand &operand : getArgumentsMutable().slice(0, 2))
-      if (isa<BaseMemRefType>(operand.get().getType()))
-        effects.emplace_back(MemoryEffects::Write::get(), &operand);
-  // Of other launches on tensors the one buffer is a cache's, for its shape.
-  if (isa<BaseMemRefType>(getOut().getType()))
-    addBufferEffects(*this, {getOut()}, effects);
+  // The caches, which are buffers in either form.
+  auto kinds = rowOf(getCallee()).parameters.drop_front();
+  SmallVector<OpOperand *> caches;
+  for (auto [kind, operand] : llvm::zip_equal(kinds, getParameters())) {
+    if (!operand ||
+        (kind != ParameterKind::Pool && kind != ParameterKind::PoolOut))
+      continue;
+    caches.push_back(operand);
+    if (kind == ParameterKind::PoolOut)
+      effects.emplace_back(MemoryEffects::Write::get(), operand);
+    effects.emplace_back(MemoryEffects::Read::get(), operand);
+  }
+  // Of other buffers beside tensors the shape is looked at.
+  if (llvm::none_of((*this)->getOperandTypes(), llvm::IsaPred<TensorType>))
+    addBufferEffects(*this, getOuts(), effects, caches);
 }

@@ -7,6 +7,12 @@
 
 namespace kv {
 
+/// The name of a function of Symbols.def, in quotes.
+mlir::ParseResult parseCallee(mlir::OpAsmParser &parser,
+                              RuntimeFunctionAttr &callee);
+void printCallee(mlir::OpAsmPrinter &p, mlir::Operation *op,
+                 RuntimeFunctionAttr callee);
+
 /// `x, positions, freqs` or `x, positions, freqs outs out`: the result has the
 /// type of x.
 mlir::ParseResult parseValueTypes(mlir::OpAsmParser &parser, mlir::Type &x,

@@ -163,7 +163,7 @@ private:
                          mask,
                          i64(key.mask.getWindow())};
     Value memory = tensor::EmptyOp::create(b, planType(), bytes);
-    return LaunchOp::create(b, planType(), "plan", arguments, memory)
+    return LaunchOp::create(b, RuntimeFunction::plan, arguments, memory)
         .getResult();
   }
 
@@ -334,8 +334,8 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
     Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
     auto grow = [&](Value offsets, int64_t sign) {
       Value number = arith::ConstantIntOp::create(b, sign, 32);
-      lengths = launch(b, "growLengths", {lengths, offsets, number}, lengths,
-                       b.getI32Type());
+      lengths = launch(b, RuntimeFunction::growLengths,
+                       {lengths, offsets, number}, lengths, b.getI32Type());
     };
     grow(op.getKvRowOffsets(), 1);
     grow(op.getRowOffsets(), -1);

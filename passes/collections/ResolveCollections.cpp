@@ -129,7 +129,7 @@ struct ResolveAdvance : OpConversionPattern<AdvanceOp> {
         tensor::EmptyOp::create(b, lengths.getType(), b.dim(lengths, 0));
     Value sign = arith::ConstantIntOp::create(b, 1, 32);
     Value arguments[] = {lengths, offsets, sign};
-    return LaunchOp::create(b, out.getType(), "growLengths", arguments, out)
+    return LaunchOp::create(b, RuntimeFunction::growLengths, arguments, out)
         .getResult();
   }
 

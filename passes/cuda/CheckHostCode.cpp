@@ -57,7 +57,7 @@ struct CheckHostCode : kv::impl::KVCheckHostCodeBase<CheckHostCode> {
     return success();
   }
 
-  /// Replaces a copy by a launch of "cast", which copies if the types are
+  /// Replaces a copy by a launch of `cast`, which copies if the types are
   /// equal.
   LogicalResult queue(memref::CopyOp op) {
     auto type = cast<MemRefType>(op.getSource().getType());
@@ -67,7 +67,7 @@ struct CheckHostCode : kv::impl::KVCheckHostCodeBase<CheckHostCode> {
              << "of " << type << " to " << op.getTarget().getType()
              << " has no kernel: kv-cuda copies whole tensors";
     OpBuilder b(op);
-    LaunchOp::create(b, op.getLoc(), /*result=*/Type(), "cast", op.getSource(),
+    LaunchOp::create(b, op.getLoc(), RuntimeFunction::cast, op.getSource(),
                      op.getTarget());
     remark::missed(op.getLoc(), remark::RemarkOpts::name("Copy").category(
                                     "kv-check-host-code"))

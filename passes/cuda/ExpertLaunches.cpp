@@ -14,26 +14,20 @@ using namespace kv;
 constexpr int64_t TileChoices = kernels::ExpertRows,
                   TileRecord = kernels::ExpertRecord;
 
-/// A launch that writes a tensor of these sizes.
-static Value launchOf(Emitter &b, StringRef callee, ValueRange arguments,
-                      ArrayRef<OpFoldResult> sizes, Type element) {
-  Value out = tensor::EmptyOp::create(b, sizes, element);
-  return LaunchOp::create(b, out.getType(), callee, arguments, out).getResult();
-}
-
 std::pair<Value, Value> kv::launchRoute(Emitter &b, RouteOp op) {
   Value logits = op.getLogits();
   SmallVector<OpFoldResult> sizes = hostSizes(b, b.getLoc(), logits);
   sizes.back() = b.getIndexAttr(op.getExperts().getType().getDimSize(1));
-  Value experts = launchOf(b, "route", op.getBy() ? op.getBy() : logits, sizes,
-                           b.getI32Type());
+  Value experts =
+      launch(b, RuntimeFunction::route, op.getBy() ? op.getBy() : logits, sizes,
+             b.getI32Type());
   Value how = arith::ConstantIntOp::create(
       b,
       (op.getNormalised() ? KV_SHARES_NORMALISED : 0) +
           (op.getSigmoid() ? KV_SHARES_SIGMOID : 0),
       32);
-  Value shares =
-      launchOf(b, "shares", {logits, experts, how}, sizes, b.getF32Type());
+  Value shares = launch(b, RuntimeFunction::shares, {logits, experts, how},
+                        sizes, b.getF32Type());
   return {experts, shares};
 }
 
@@ -41,8 +35,8 @@ Value kv::launchKeepGroups(Emitter &b, KeepGroupsOp op) {
   SmallVector<Value> arguments{op.getX()};
   for (int64_t number : {op.getGroups(), op.getKeep(), op.getBest()})
     arguments.push_back(arith::ConstantIntOp::create(b, number, 32));
-  return launchOf(b, "keepGroups", arguments,
-                  hostSizes(b, b.getLoc(), op.getX()), b.getF32Type());
+  return launch(b, RuntimeFunction::keepGroups, arguments,
+                hostSizes(b, b.getLoc(), op.getX()), b.getF32Type());
 }
 
 Value ExpertOrders::orderOf(Value experts, int64_t count) {
@@ -64,8 +58,8 @@ Value ExpertOrders::orderOf(Value experts, int64_t count) {
     tiles = b.add(b.div(choices, b.index(TileChoices)), some);
   }
   Value number = arith::ConstantIntOp::create(b, b.getI64Type(), count);
-  order = launchOf(b, "orderExperts", {experts, number},
-                   {tiles, b.getIndexAttr(TileRecord)}, b.getI32Type());
+  order = launch(b, RuntimeFunction::orderExperts, {experts, number},
+                 {tiles, b.getIndexAttr(TileRecord)}, b.getI32Type());
   return order;
 }
 
@@ -76,12 +70,12 @@ Value kv::launchExpertProduct(Emitter &b, ExpertMatmulOp op, size_t i,
   Value weight = op.getWeights()[i];
   std::optional<QuantFormat> format = op.getFormat(i);
   if (!format)
-    return launchOf(b, "expertMatmul", {rows, weight, order}, sizes,
-                    b.getF32Type());
+    return launch(b, RuntimeFunction::expertMatmul, {rows, weight, order},
+                  sizes, b.getF32Type());
   Value number =
       arith::ConstantIntOp::create(b, static_cast<int64_t>(*format), 32);
-  return launchOf(b, "expertQuantMatmul", {rows, weight, number, order}, sizes,
-                  b.getF32Type());
+  return launch(b, RuntimeFunction::expertQuantMatmul,
+                {rows, weight, number, order}, sizes, b.getF32Type());
 }
 
 Value kv::launchExpertBias(Emitter &b, Value x, Value experts, Value biases,
@@ -90,9 +84,11 @@ Value kv::launchExpertBias(Emitter &b, Value x, Value experts, Value biases,
   Value ids = tensor::CollapseShapeOp::create(
       b, experts, ArrayRef<ReassociationIndices>{{0, 1}});
   SmallVector<OpFoldResult> sizes = hostSizes(b, b.getLoc(), rows);
-  Value added = launchOf(b, "embedding", {ids, biases}, sizes,
-                         getElementTypeOrSelf(biases));
+  Value added = launch(b, RuntimeFunction::embedding, {ids, biases}, sizes,
+                       getElementTypeOrSelf(biases));
   Value function = arith::ConstantIntOp::create(b, KV_PAIR_ADD, 32);
   return fromRows(
-      b, launchOf(b, "pair", {function, rows, added}, sizes, element), x);
+      b,
+      launch(b, RuntimeFunction::pair, {function, rows, added}, sizes, element),
+      x);
 }

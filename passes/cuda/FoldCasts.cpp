@@ -12,20 +12,27 @@ using namespace kv;
 
 static bool isCast(Operation *op) {
   auto launch = dyn_cast_or_null<LaunchOp>(op);
-  return launch && launch.getResult() && launch.getCallee() == "cast";
+  return launch && !launch.getMade().empty() &&
+         launch.getCallee() == RuntimeFunction::cast;
+}
+
+/// How the launch's function writes its last parameter.
+static ParameterKind outOf(LaunchOp op) {
+  return rowOf(op.getCallee()).parameters.back();
 }
 
 /// Whether the launch's kernel can write elements of this type. It then rounds
 /// once, as a cast of its result does.
 static bool canWrite(LaunchOp op, Type element) {
-  StringRef callee = op.getCallee();
-  if (callee == "matmul" || callee == "expertMatmul")
+  switch (outOf(op)) {
+  case ParameterKind::OutAny:
+  case ParameterKind::OutAsInput:
+    return true;
+  case ParameterKind::OutAsWeight:
     return element == getElementTypeOrSelf(op.getArguments()[1]);
-  return callee == "norm" || callee == "pair" || callee == "elementwise" ||
-         callee == "embedding" || callee == "rope" || callee == "quantMatmul" ||
-         callee == "quantEmbedding" || callee == "expertQuantMatmul" ||
-         callee == "sumChoices" || callee == "gateRows" ||
-         callee == "mergeSides";
+  default:
+    return false;
+  }
 }
 
 namespace {
@@ -69,16 +76,15 @@ struct FoldCast : OpRewritePattern<LaunchOp> {
       return success();
     }
     auto launch = dyn_cast<LaunchOp>(maker);
-    // Ranks exchange half as many bytes of narrow elements.
-    bool isGather = launch && launch.getCallee() == "gather";
-    if (!launch || !(isGather || canWrite(launch, to)) ||
+    if (!launch || !canWrite(launch, to) ||
         !llvm::all_of(x.getUsers(), [&](Operation *user) {
           return isCast(user) && getElementTypeOrSelf(user->getResult(0)) == to;
         }))
       return failure();
     b.setInsertionPoint(launch);
     SmallVector<Value> arguments(launch.getArguments());
-    if (isGather)
+    // Ranks exchange half as many bytes of narrow elements.
+    if (outOf(launch) == ParameterKind::OutAsInput)
       arguments[0] = castTo(b, arguments[0], to);
     Value written =
         kv::launch(b, launch.getCallee(), arguments, launch.getOut(), to);

@@ -7,7 +7,7 @@
 
 namespace kv {
 
-/// Moves each launch of "cast" through views towards the launch that computes
+/// Moves each launch of `cast` through views towards the launch that computes
 /// its operand, and makes it part of that launch if its kernel can write the
 /// type. Casts that remain get operands of the form [rows, width]; returns how
 /// many there are.

@@ -3,13 +3,16 @@
 #include "DeviceKernels.h"
 #include "LaunchFormer.h"
 #include "Launches.h"
+#include "kv/ABI/Context.h"
 #include "mlir/IR/Dominance.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "passes/common/CacheAccess.h"
 #include "passes/common/HostSizes.h"
 
 using namespace mlir;
 using namespace kv;
 
-LogicalResult LaunchFormer::convert(PositionsOp op) {
+LogicalResult LaunchFormer::toLaunch(PositionsOp op) {
   Emitter b(op);
   auto cache = cast<CacheOpInterface>(op.getOperation());
   if (isOnTensors(op) != true || !cache.isResolved())
@@ -33,89 +36,193 @@ LogicalResult LaunchFormer::convert(PositionsOp op) {
           "give a static size, or rotate by it what stands before");
     rows = *used;
   }
-  auto type = cast<RankedTensorType>(op.getResult().getType());
   OpFoldResult size = b.getIndexAttr(rows.number);
   if (!rows.isConstant())
     size = rows.materialize(b, b.getLoc());
-  Value out = tensor::EmptyOp::create(b, SmallVector<OpFoldResult>{size},
-                                      type.getElementType());
   SmallVector<Value> arguments = {cache.getCacheLengths(), op.getRowOffsets()};
-  StringRef callee = "positions";
+  RuntimeFunction callee = RuntimeFunction::positions;
   if (Value tree = op.getAncestors()) {
     arguments.push_back(tree);
-    callee = "treePositions";
+    callee = RuntimeFunction::treePositions;
   }
   Value made =
-      LaunchOp::create(b, out.getType(), callee, arguments, out).getResult();
+      launch(b, callee, arguments, size, getElementTypeOrSelf(op.getResult()));
   replaceResult(b, op.getResult(), callee, made);
   op.erase();
   return success();
 }
 
-LogicalResult LaunchFormer::convert(StoreOp op) {
-  if (!op.getV() ||
-      getElementTypeOrSelf(op.getK()) == getElementTypeOrSelf(op.getV()))
-    return success();
+/// Memory for a result, in this type of elements.
+static Value emptyFor(Emitter &b, OpResult result, Type element) {
+  auto form = cast<TwoFormOpInterface>(result.getOwner());
+  auto type = cast<RankedTensorType>(result.getType());
+  SmallVector<OpFoldResult> sizes;
+  if (!form.hasOwnSizes())
+    sizes = hostSizes(b, b.getLoc(), result);
+  else
+    for (int64_t i = 0; i < type.getRank(); ++i)
+      sizes.push_back(
+          type.isDynamicDim(i)
+              ? OpFoldResult(form.getResultSize(b, result.getResultNumber(), i))
+              : b.getIndexAttr(type.getDimSize(i)));
+  return tensor::EmptyOp::create(b, sizes, element);
+}
+
+static Value emptyFor(Emitter &b, Value result) {
+  return result
+             ? emptyFor(b, cast<OpResult>(result), getElementTypeOrSelf(result))
+             : Value();
+}
+
+void LaunchFormer::replace(Operation *op, const FunctionCall &call) {
   Emitter b(op);
-  StringRef why = "keys and values of one type";
-  Value k = castFor(b, op.getK(), b.getF32Type(), why);
-  Value v = castFor(b, op.getV(), b.getF32Type(), why);
-  op.getKMutable().assign(k);
-  op.getVMutable().assign(v);
+  LaunchOp made = launch(b, call);
+  remarkLaunch(op, call.callee);
+  op->replaceAllUsesWith(made.getMade());
+  op->erase();
+}
+
+LogicalResult LaunchFormer::toLaunch(StoreOp op) {
+  Emitter b(op);
+  Value v = op.getV();
+  if (v && getElementTypeOrSelf(op.getK()) != getElementTypeOrSelf(v)) {
+    StringRef why = "keys and values of one type";
+    op.getKMutable().assign(castFor(b, op.getK(), b.getF32Type(), why));
+    op.getVMutable().assign(castFor(b, v, b.getF32Type(), why));
+  }
+  replace(op, callOf(b, op));
   return success();
 }
 
-LogicalResult LaunchFormer::convert(AttentionOp op) {
-  if (!op.getResult())
-    return op.emitOpError("is on buffers: run kv-form-launches before "
-                          "bufferization");
-  if (KernelAttr kernel = getKernel(op);
-      !kernel || kernel.getKind() != KernelKind::Cuda)
-    return op.emitOpError("is not by the kernel 'cuda': run "
-                          "kv-select-kernel{target=cuda} before");
+LogicalResult LaunchFormer::toLaunch(AttentionOp op) {
   if (failed(checkAttention(op)))
     return failure();
+  if (!op.getPlan())
+    return op.emitOpError("has no plan, which the runtime function needs: run "
+                          "kv-select-kernel before");
   for (StringRef image : attentionImages(op))
     images.insert(image.str());
-  auto type = cast<RankedTensorType>(op.getResult().getType());
-  Type query = queryType(op.getCollectionType().getElementType());
-  if (type.getElementType() == query)
-    return success();
   Emitter b(op);
+  Type query = queryType(op.getCollectionType().getElementType());
   op.getQMutable().assign(
       castFor(b, op.getQ(), query, "the queries of an attention"));
-  op.getResult().setType(type.clone(query));
-  b.setInsertionPointAfter(op);
-  Value wide = launch(b, "cast", op.getResult(), /*like=*/op.getQ(),
-                      type.getElementType());
-  op.getResult().replaceAllUsesExcept(wide, wide.getDefiningOp());
+  FunctionCall call =
+      callOf(b, op, emptyFor(b, cast<OpResult>(op.getResult()), query),
+             emptyFor(b, op.getLse()));
+  LaunchOp made = launch(b, call);
+  replaceResult(
+      b, op.getResult(), call.callee,
+      castTo(b, made.getMade()[0], getElementTypeOrSelf(op.getResult())));
+  if (op.getLse())
+    op.getLse().replaceAllUsesWith(made.getMade()[1]);
+  op.erase();
+  return success();
+}
+
+LogicalResult LaunchFormer::toLaunch(CopyPagesOp op) {
+  Emitter b(op);
+  Value layer = op.getLayer();
+  replace(op, {RuntimeFunction::copyPages,
+               {inLogicalOrder(b, b.getLoc(), op.getBlocks(), op.getLayout()),
+                op.getSource(), op.getDestination(),
+                layer ? indexAsI64(b, layer) : constantI64(b, -1)}});
+  return success();
+}
+
+LogicalResult LaunchFormer::toLaunch(LoadOp op) {
+  Emitter b(op);
+  FunctionCall call{RuntimeFunction::load, cacheParameters(b, op)};
+  llvm::append_values(
+      call.parameters, op.getRowOffsets(), indexAsI64(b, op.getPlace()[0]),
+      indexAsI64(b, op.getPlace()[1]),
+      constantI64(b, op.getCollectionType().getWindow()),
+      emptyFor(b, op.getResult()), emptyFor(b, op.getLengths()));
+  replace(op, call);
+  return success();
+}
+
+LogicalResult LaunchFormer::toLaunch(UpdateOp op) {
+  static_assert((int)UpdateKind::Rope == KV_UPDATE_ROPE &&
+                    (int)UpdateKind::RmsNorm == KV_UPDATE_RMS_NORM &&
+                    (int)UpdateKind::Add == KV_UPDATE_ADD,
+                "the dialect's updates are the ABI's");
+  Emitter b(op);
+  FunctionCall call{RuntimeFunction::update, cacheParameters(b, op)};
+  double epsilon = op.getEps() ? op.getEps()->convertToDouble() : 0;
+  llvm::append_values(
+      call.parameters, op.getRowOffsets(), indexAsI64(b, op.getPlace()[0]),
+      indexAsI64(b, op.getPlace()[1]),
+      constantI32(b, static_cast<int64_t>(op.getKind())), op.getOperand(),
+      constantF32(b, epsilon), constantI32(b, op.getInterleaved()));
+  replace(op, call);
+  return success();
+}
+
+LogicalResult LaunchFormer::toLaunch(StateReadOp op) {
+  Emitter b(op);
+  SmallVector<Value> cache = cacheParameters(b, op);
+  replace(op, {RuntimeFunction::stateRead,
+               {cache[0], cache[3], indexAsI64(b, op.getLayer()),
+                emptyFor(b, op.getResult())}});
+  return success();
+}
+
+LogicalResult LaunchFormer::toLaunch(StateWriteOp op) {
+  Emitter b(op);
+  SmallVector<Value> cache = cacheParameters(b, op);
+  replace(op,
+          {RuntimeFunction::stateWrite,
+           {cache[0], cache[3], indexAsI64(b, op.getLayer()), op.getState()}});
+  return success();
+}
+
+LogicalResult LaunchFormer::toLaunch(StateConvolutionOp op) {
+  Emitter b(op);
+  SmallVector<Value> cache = cacheParameters(b, op);
+  replace(op, {RuntimeFunction::stateConvolution,
+               {cache[0], cache[2], cache[3], op.getRowOffsets(),
+                indexAsI64(b, op.getLayer()), op.getX(), op.getWeight(),
+                op.getBias(), emptyFor(b, op.getResult())}});
+  return success();
+}
+
+LogicalResult LaunchFormer::toLaunch(StateScanOp op) {
+  Emitter b(op);
+  SmallVector<Value> cache = cacheParameters(b, op);
+  replace(op, {RuntimeFunction::stateScan,
+               {cache[0], cache[2], cache[3], op.getRowOffsets(),
+                indexAsI64(b, op.getLayer()), op.getQ(), op.getK(), op.getV(),
+                op.getDecay(), op.getStrength(), op.getSkip(),
+                constantI32(b, op.getDelta()), emptyFor(b, op.getResult())}});
   return success();
 }
 
 /// What a cast has widened, or the tensor: kernels read 16 bits themselves.
 static Value beforeWidening(Value tensor) {
   auto cast = tensor.getDefiningOp<LaunchOp>();
-  return cast && cast.getCallee() == "cast" ? cast.getArguments()[0] : tensor;
+  return cast && cast.getCallee() == RuntimeFunction::cast
+             ? cast.getArguments()[0]
+             : tensor;
 }
 
-LogicalResult LaunchFormer::convert(MergeOp op) {
-  if (isOnTensors(op) != true)
-    return success(); // named, as it is left
-  if (failed(checkRows(op, "mergeSides", {op.getA(), op.getB()})))
+LogicalResult LaunchFormer::toLaunch(MergeOp op) {
+  if (failed(
+          checkRows(op, RuntimeFunction::mergeSides, {op.getA(), op.getB()})))
     return failure();
   Emitter b(op);
   if (!op.getResult().use_empty()) {
     Value x = toRows(b, beforeWidening(op.getA()));
     Value y = toRows(b, beforeWidening(op.getB()));
-    Value made = launch(b, "mergeSides", {x, op.getALse(), y, op.getBLse()}, x,
-                        b.getF32Type());
-    replaceResult(b, op.getResult(), "mergeSides",
+    Value made = launch(b, RuntimeFunction::mergeSides,
+                        {x, op.getALse(), y, op.getBLse()}, x, b.getF32Type());
+    replaceResult(b, op.getResult(), RuntimeFunction::mergeSides,
                   fromRows(b, made, op.getA()));
   }
   if (!op.getLse().use_empty())
-    replaceResult(b, op.getLse(), "mergeLse",
-                  launch(b, "mergeLse", {op.getALse(), op.getBLse()},
-                         op.getALse(), b.getF32Type()));
+    replaceResult(b, op.getLse(), RuntimeFunction::mergeLse,
+                  launch(b, RuntimeFunction::mergeLse,
+                         {op.getALse(), op.getBLse()}, op.getALse(),
+                         b.getF32Type()));
   op.erase();
   return success();
 }

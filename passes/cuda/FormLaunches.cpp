@@ -9,9 +9,10 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/common/EachOperation.h"
 #include "passes/common/HostSizes.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVFORMLAUNCHES
@@ -67,56 +68,58 @@ private:
         gathers.push_back(op);
       else if (isa<PositionsOp>(op))
         positions.push_back(op);
-      else if (isa<linalg::LinalgOp, RopeOp, RmsNormOp, AttentionOp, StoreOp,
-                   MatmulOp, DequantizeOp, RouteOp, KeepGroupsOp,
-                   ExpertMatmulOp, SampleOp, MergeOp>(op))
+      else
         others.push_back(op);
       return WalkResult::advance();
     });
     if (walked.wasInterrupted())
       return failure();
-    // Sizes are traced through launches.
-    for (Operation *op : gathers)
-      if (failed(former.convert(cast<GatherOp>(op))))
+    // Sizes are traced through launches. Ropes tell how many positions there
+    // are. Others in order: what stands before is a launch already, and is not
+    // looked into.
+    for (Operation *op : llvm::concat<Operation *>(gathers, positions, others))
+      if (failed(toLaunch(former, op)))
         return failure();
-    // Ropes tell how many positions there are.
-    for (Operation *op : positions)
-      if (failed(former.convert(cast<PositionsOp>(op))))
-        return failure();
-    // In order: what stands before is a launch already, and is not looked into.
-    for (Operation *op : others) {
-      LogicalResult converted =
-          llvm::TypeSwitch<Operation *, LogicalResult>(op)
-              .Case<RopeOp, RmsNormOp, AttentionOp, StoreOp, MatmulOp,
-                    DequantizeOp, RouteOp, KeepGroupsOp, ExpertMatmulOp,
-                    SampleOp, MergeOp, linalg::LinalgOp>(
-                  [&](auto each) { return former.convert(each); })
-              .Default([](Operation *) { return success(); });
-      if (failed(converted))
-        return failure();
-    }
     return success();
   }
 
-  /// Whether the operation has no result because it writes to buffers.
+  static LogicalResult toLaunch(LaunchFormer &former, Operation *op) {
+    if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
+      return former.toLaunch(linalg);
+    auto visit = [&](auto known) -> decltype(former.toLaunch(known)) {
+      if (failed(checkKernel(known)))
+        return failure();
+      return former.toLaunch(known);
+    };
+    return visitOperation(op, visit).value_or(success());
+  }
+
+  /// Who works on the contents of a cache, kv-select-kernel says.
+  static LogicalResult checkKernel(Operation *op) {
+    auto cache = dyn_cast<CacheOpInterface>(op);
+    bool selected = cache ? cache.readsCache() || cache.writesCache()
+                          : isa<CopyPagesOp>(op);
+    KernelAttr kernel = getKernel(op);
+    if (!selected || (kernel && kernel.getKind() == KernelKind::Cuda))
+      return success();
+    return op->emitOpError("is not by the kernel 'cuda': run "
+                           "kv-select-kernel{target=cuda} before");
+  }
+
   static bool isOnBuffers(Operation *op) {
     if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
       return !linalg.hasPureTensorSemantics();
-    auto form = dyn_cast<TwoFormOpInterface>(op);
-    return form && !form.getOutRanges().empty() && op->getNumResults() == 0;
+    return isa<TwoFormOpInterface>(op) && isOnTensors(op) == false;
   }
 
   /// Sizes, views, scalars, calls, loops, and what is launched.
   static bool isHostCode(Operation *op) {
-    if (isOnRowsOrStates(op))
-      return !!getKernel(op); // kv-select-kernel has checked it
     if (isa<func::FuncOp, func::CallOp, func::ReturnOp, tensor::EmptyOp,
             tensor::DimOp, tensor::CastOp, tensor::ExpandShapeOp,
             tensor::CollapseShapeOp, tensor::ExtractSliceOp,
             tensor::InsertSliceOp, memref::DimOp, memref::CastOp,
             memref::TransposeOp, scf::ForOp, scf::IfOp, scf::YieldOp, LaunchOp,
-            TextOp, PlanBytesOp, StoreOp, AttentionOp, CopyPagesOp, AssertOp,
-            CheckStepOp, RankOp>(op))
+            TextOp, PlanBytesOp, AssertOp, CheckStepOp, RankOp>(op))
       return true;
     return isa<arith::ArithDialect>(op->getDialect()) &&
            llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
@@ -129,21 +132,16 @@ private:
       if (op == getOperation() || isHostCode(op))
         return WalkResult::advance();
       failed = true;
-      if (isOnRowsOrStates(op)) {
-        op->emitOpError("is not by the kernel 'cuda': run "
-                        "kv-select-kernel{target=cuda} before");
-        return WalkResult::skip();
-      }
+      auto visit = [&](auto known) -> decltype(former.toLaunch(known)) {
+        return former.toLaunch(known);
+      };
       former.noKernel(op)
           << ": kv-cuda has kernels for products with a weight [N, K], "
              "x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic "
              "on one or two tensors (one may be a row for all), rows of a "
-             "table, casts, argmax, kv.sample, kv.positions, kv.rope, "
-             "kv.store, kv.attention, kv.copy_pages, kv.load, kv.update, "
-             "kv.state_read, kv.state_write, kv.state_convolution, "
-             "kv.state_scan, kv.route, kv.keep_groups, "
-             "kv.expert_matmul, kv.merge, and quantised weights with "
-             "kv.activations = i8";
+             "table, casts, argmax, "
+          << llvm::join(visitedNames<decltype(visit)>(), ", ")
+          << " (quantised weights with kv.activations = i8)";
       return WalkResult::skip();
     });
     return failure(failed);

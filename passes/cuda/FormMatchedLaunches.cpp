@@ -37,7 +37,7 @@ static Value partsOf(Value rows) {
 
 LogicalResult LaunchFormer::replace(linalg::GenericOp op,
                                     const ElementProgram &program) {
-  StringRef callee = "elementwise";
+  constexpr RuntimeFunction callee = RuntimeFunction::elementwise;
   SmallVector<Value> moved(program.tensors);
   moved.push_back(op.getResult(0));
   if (failed(checkRows(op, callee, moved)))
@@ -56,7 +56,7 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
   return success();
 }
 
-LogicalResult LaunchFormer::convert(linalg::LinalgOp op) {
+LogicalResult LaunchFormer::toLaunch(linalg::LinalgOp op) {
   if (isa<linalg::FillOp>(op.getOperation()) || !op.hasPureTensorSemantics())
     return success();
   StringRef name = op->getName().getStringRef();
@@ -91,11 +91,11 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
   };
   SmallVector<Value> moved(match.tensors);
   moved.push_back(result);
-  StringRef callee;
+  RuntimeFunction callee;
   Value made;
   switch (match.kind) {
   case LaunchMatch::Matmul: {
-    callee = "matmul";
+    callee = RuntimeFunction::matmul;
     Value weight = match.tensors[1];
     Type narrow = getElementTypeOrSelf(weight);
     if (!isMultiplied(narrow))
@@ -114,7 +114,7 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
   }
   case LaunchMatch::Norm: {
     bool weighted = match.tensors.size() > 1;
-    callee = weighted ? "norm" : "unitNorm";
+    callee = weighted ? RuntimeFunction::norm : RuntimeFunction::unitNorm;
     if (failed(checkRows(op, callee, moved)))
       return failure();
     Value x = toRows(b, first);
@@ -135,16 +135,14 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
         rows = b.getIndexAttr(*number * count);
       else
         rows = b.mul(cast<Value>(rows), b.index(count));
-      Value out = tensor::EmptyOp::create(
-          b, {rows, OpFoldResult(b.getIndexAttr(width))}, element);
-      made = LaunchOp::create(b, out.getType(), callee, arguments, out)
-                 .getResult();
+      made = launch(b, callee, arguments,
+                    {rows, OpFoldResult(b.getIndexAttr(width))}, element);
     }
     made = fromRows(b, made, first);
     break;
   }
   case LaunchMatch::Pair: {
-    callee = "pair";
+    callee = RuntimeFunction::pair;
     if (failed(checkRows(op, callee, moved)))
       return failure();
     Value function = arith::ConstantIntOp::create(b, match.function, 32);
@@ -155,13 +153,13 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
     break;
   }
   case LaunchMatch::Embedding:
-    callee = "embedding";
+    callee = RuntimeFunction::embedding;
     if (failed(checkRows(op, callee, ValueRange(moved).drop_front())))
       return failure();
     made = launch(b, callee, match.tensors, like, element);
     break;
   case LaunchMatch::Cast:
-    callee = "cast";
+    callee = RuntimeFunction::cast;
     if (getElementTypeOrSelf(first) == element) {
       made = first;
       break;
@@ -171,20 +169,20 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
     made = castTo(b, first, element);
     break;
   case LaunchMatch::SumChoices:
-    callee = "sumChoices";
+    callee = RuntimeFunction::sumChoices;
     if (failed(checkRows(op, callee, {first, result})))
       return failure();
     made = launch(b, callee, {first, match.tensors[1], constant(match.scale)},
                   like, element);
     break;
   case LaunchMatch::GateRows:
-    callee = "gateRows";
+    callee = RuntimeFunction::gateRows;
     if (failed(checkRows(op, callee, moved)))
       return failure();
     made = launch(b, callee, match.tensors, like, element);
     break;
   case LaunchMatch::ExpertBias: {
-    callee = "pair";
+    callee = RuntimeFunction::pair;
     if (failed(checkRows(op, callee, {first, match.tensors[2], result})))
       return failure();
     made =
@@ -192,7 +190,7 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
     break;
   }
   case LaunchMatch::Argmax:
-    callee = "argmax";
+    callee = RuntimeFunction::argmax;
     if (failed(checkRows(op, callee, first)))
       return failure();
     made = launch(b, callee, first, like, element);
@@ -203,7 +201,7 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
 }
 
 void LaunchFormer::replaceBy(linalg::GenericOp op, OpResult result,
-                             StringRef callee, Value made) {
+                             RuntimeFunction callee, Value made) {
   Emitter b(op);
   if (made.getType() != result.getType())
     made = tensor::CastOp::create(b, result.getType(), made);

@@ -14,44 +14,37 @@ static Value roundRows(Emitter &b, Value x) {
   SmallVector<OpFoldResult> sizes = hostSizes(b, b.getLoc(), x);
   int64_t depth = cast<ShapedType>(x.getType()).getDimSize(1);
   sizes.back() = b.getIndexAttr(kernels::roundedRowBytes(depth));
-  Value bytes = tensor::EmptyOp::create(b, sizes, b.getI8Type());
-  return LaunchOp::create(b, bytes.getType(), "roundRows", x, bytes)
-      .getResult();
+  return launch(b, RuntimeFunction::roundRows, x, sizes, b.getI8Type());
 }
 
 static Value formatOf(Emitter &b, QuantFormat format) {
   return arith::ConstantIntOp::create(b, static_cast<int64_t>(format), 32);
 }
 
-LogicalResult LaunchFormer::convert(RouteOp op) {
-  if (isOnTensors(op) != true)
-    return success(); // named, as it is left
+LogicalResult LaunchFormer::toLaunch(RouteOp op) {
   Emitter b(op);
   auto [experts, shares] = launchRoute(b, op);
-  replaceResult(b, op.getExperts(), "route", experts);
-  replaceResult(b, op.getShares(), "shares", shares);
+  replaceResult(b, op.getExperts(), RuntimeFunction::route, experts);
+  replaceResult(b, op.getShares(), RuntimeFunction::shares, shares);
   op.erase();
   return success();
 }
 
-LogicalResult LaunchFormer::convert(KeepGroupsOp op) {
-  if (isOnTensors(op) != true)
-    return success();          // named, as it is left
+LogicalResult LaunchFormer::toLaunch(KeepGroupsOp op) {
   constexpr int64_t most = 32; // a lane of a warp each
   if (static_cast<int64_t>(op.getGroups()) > most)
     return noKernel(op) << ": 'keepGroups' is for at most " << most
                         << " groups, not " << op.getGroups();
   Emitter b(op);
-  replaceResult(b, op.getResult(), "keepGroups", launchKeepGroups(b, op));
+  replaceResult(b, op.getResult(), RuntimeFunction::keepGroups,
+                launchKeepGroups(b, op));
   op.erase();
   return success();
 }
 
-LogicalResult LaunchFormer::convert(ExpertMatmulOp op) {
+LogicalResult LaunchFormer::toLaunch(ExpertMatmulOp op) {
   Value x = op.getX();
-  if (isOnTensors(op) != true)
-    return success(); // named, as it is left
-  if (failed(checkRows(op, "expertMatmul", x)))
+  if (failed(checkRows(op, RuntimeFunction::expertMatmul, x)))
     return failure();
   Emitter b(op);
   Value order = orders.orderOf(op.getExperts(), op.getNumExperts());
@@ -70,22 +63,21 @@ LogicalResult LaunchFormer::convert(ExpertMatmulOp op) {
                            : castFor(b, x, type.getElementType(),
                                      "the rows of an expert's product");
     replaceResult(b, op.getProducts()[i],
-                  quantised ? "expertQuantMatmul" : "expertMatmul",
+                  quantised ? RuntimeFunction::expertQuantMatmul
+                            : RuntimeFunction::expertMatmul,
                   launchExpertProduct(b, op, i, rows, order));
   }
   op.erase();
   return success();
 }
 
-LogicalResult LaunchFormer::convert(MatmulOp op) {
+LogicalResult LaunchFormer::toLaunch(MatmulOp op) {
   Value x = op.getX();
-  // On buffers, or of dense weights: named, as it is left.
-  if (isOnTensors(op) != true)
-    return success();
+  // Of dense weights: named, as it is left.
   for (size_t i = 0; i < op.getWeights().size(); ++i)
     if (!op.getFormat(i))
       return success();
-  if (failed(checkRows(op, "roundRows", x)))
+  if (failed(checkRows(op, RuntimeFunction::roundRows, x)))
     return failure();
   Emitter b(op);
   Value rounded = roundRows(b, x);
@@ -94,31 +86,27 @@ LogicalResult LaunchFormer::convert(MatmulOp op) {
     Value product = op.getProducts()[i];
     auto type = cast<RankedTensorType>(product.getType());
     sizes.back() = b.getIndexAttr(type.getDimSize(1));
-    Value out = tensor::EmptyOp::create(b, sizes, type.getElementType());
-    Value arguments[] = {rounded, weight, formatOf(b, *op.getFormat(i))};
-    Value made =
-        LaunchOp::create(b, out.getType(), "quantMatmul", arguments, out)
-            .getResult();
-    replaceResult(b, product, "quantMatmul", made);
+    Value made = launch(b, RuntimeFunction::quantMatmul,
+                        {rounded, weight, formatOf(b, *op.getFormat(i))}, sizes,
+                        type.getElementType());
+    replaceResult(b, product, RuntimeFunction::quantMatmul, made);
   }
   op.erase();
   return success();
 }
 
-LogicalResult LaunchFormer::convert(DequantizeOp op) {
-  if (!op.getRows() || !op.getFormat() || isOnTensors(op) != true)
+LogicalResult LaunchFormer::toLaunch(DequantizeOp op) {
+  if (!op.getRows() || !op.getFormat())
     return success(); // named, as it is left
   Emitter b(op);
   auto type = cast<RankedTensorType>(op.getResult().getType());
   SmallVector<OpFoldResult> sizes = hostSizes(b, b.getLoc(), op.getRows());
   sizes.push_back(b.getIndexAttr(type.getDimSize(1)));
-  Value out = tensor::EmptyOp::create(b, sizes, type.getElementType());
-  Value arguments[] = {op.getRows(), op.getWeight(),
-                       formatOf(b, *op.getFormat())};
   Value made =
-      LaunchOp::create(b, out.getType(), "quantEmbedding", arguments, out)
-          .getResult();
-  replaceResult(b, op.getResult(), "quantEmbedding", made);
+      launch(b, RuntimeFunction::quantEmbedding,
+             {op.getRows(), op.getWeight(), formatOf(b, *op.getFormat())},
+             sizes, type.getElementType());
+  replaceResult(b, op.getResult(), RuntimeFunction::quantEmbedding, made);
   op.erase();
   return success();
 }

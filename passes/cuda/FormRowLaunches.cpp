@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace kv;
 
-LogicalResult LaunchFormer::convert(GatherOp op) {
+LogicalResult LaunchFormer::toLaunch(GatherOp op) {
   auto type = cast<RankedTensorType>(op.getResult().getType());
   int64_t dim = op.getDim(), inner = op.getInner();
   if (type.isDynamicDim(dim))
@@ -26,21 +26,14 @@ LogicalResult LaunchFormer::convert(GatherOp op) {
   Emitter b(op);
   SmallVector<OpFoldResult> sizes = hostSizes(b, b.getLoc(), op.getX());
   sizes[dim] = b.getIndexAttr(type.getDimSize(dim));
-  auto number = [&](int64_t value) -> Value {
-    return arith::ConstantIntOp::create(b, b.getI64Type(), value);
-  };
   Value out = tensor::EmptyOp::create(b, sizes, type.getElementType());
-  Value arguments[] = {op.getX(), number(op.getShard() * inner),
-                       number(op.getSize() * inner), number(op.getRanks()),
-                       number(op.getCopies())};
-  Value made =
-      LaunchOp::create(b, out.getType(), "gather", arguments, out).getResult();
-  replaceResult(b, op.getResult(), "gather", made);
+  Value made = launch(b, callOf(b, op, out)).getResult();
+  replaceResult(b, op.getResult(), RuntimeFunction::gather, made);
   op.erase();
   return success();
 }
 
-LogicalResult LaunchFormer::convert(RopeOp op) {
+LogicalResult LaunchFormer::toLaunch(RopeOp op) {
   auto x = cast<ShapedType>(op.getX().getType());
   if (cast<ShapedType>(op.getPositions().getType()).getRank() != 1)
     return op.emitOpError("has a position an angle: kv-cuda has a kernel for "
@@ -53,17 +46,18 @@ LogicalResult LaunchFormer::convert(RopeOp op) {
   Emitter b(op);
   Value interleaved =
       arith::ConstantIntOp::create(b, op.getInterleaved() ? 1 : 0, 32);
-  Value made = launch(
-      b, "rope", {op.getX(), op.getPositions(), op.getFreqs(), interleaved},
-      op.getX(), x.getElementType());
-  replaceResult(b, op.getResult(), "rope", made);
+  Value made =
+      launch(b, RuntimeFunction::rope,
+             {op.getX(), op.getPositions(), op.getFreqs(), interleaved},
+             op.getX(), x.getElementType());
+  replaceResult(b, op.getResult(), RuntimeFunction::rope, made);
   op.erase();
   return success();
 }
 
-LogicalResult LaunchFormer::convert(RmsNormOp op) {
+LogicalResult LaunchFormer::toLaunch(RmsNormOp op) {
   Value tensors[] = {op.getX(), op.getWeight(), op.getResult()};
-  if (failed(checkRows(op, "norm", tensors)))
+  if (failed(checkRows(op, RuntimeFunction::norm, tensors)))
     return failure();
   Emitter b(op);
   auto constant = [&](const APFloat &value) {
@@ -72,25 +66,23 @@ LogicalResult LaunchFormer::convert(RmsNormOp op) {
   auto type = op.getResult().getType();
   Value x = toRows(b, op.getX());
   Value made = launch(
-      b, "norm",
+      b, RuntimeFunction::norm,
       {x, op.getWeight(), constant(op.getEps()), constant(op.getOffset())}, x,
       type.getElementType());
   made = fromRows(b, made, op.getX());
-  replaceResult(b, op.getResult(), "norm", made);
+  replaceResult(b, op.getResult(), RuntimeFunction::norm, made);
   op.erase();
   return success();
 }
 
-LogicalResult LaunchFormer::convert(SampleOp op) {
-  if (isOnTensors(op) != true)
-    return success(); // named, as it is left
-  if (failed(checkRows(op, "sample", op.getLogits())))
+LogicalResult LaunchFormer::toLaunch(SampleOp op) {
+  if (failed(checkRows(op, RuntimeFunction::sample, op.getLogits())))
     return failure();
   Emitter b(op);
   auto type = op.getResult().getType();
-  Value made = launch(b, "sample", op->getOperands(), op.getTemperature(),
-                      type.getElementType());
-  replaceResult(b, op.getResult(), "sample", made);
+  Value made = launch(b, RuntimeFunction::sample, op->getOperands(),
+                      op.getTemperature(), type.getElementType());
+  replaceResult(b, op.getResult(), RuntimeFunction::sample, made);
   op.erase();
   return success();
 }

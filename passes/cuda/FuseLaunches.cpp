@@ -7,7 +7,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Remarks.h"
-#include "passes/common/CacheAccess.h"
 
 namespace kv {
 #define GEN_PASS_DEF_KVFUSELAUNCHES
@@ -17,7 +16,7 @@ namespace kv {
 using namespace mlir;
 using namespace kv;
 
-static LaunchOp launchOf(Value value, StringRef callee) {
+static LaunchOp launchOf(Value value, RuntimeFunction callee) {
   auto launch = value.getDefiningOp<LaunchOp>();
   return launch && launch.getCallee() == callee ? launch : LaunchOp();
 }
@@ -37,20 +36,37 @@ struct Rotated {
       heads; // what the norm reads, [T, H, D]; without one what the rope reads
 };
 
+/// A launch of `store`, by the names of its parameters.
+struct Store {
+  LaunchOp launch;
+  SmallVector<OpOperand *> parameters = launch.getParameters();
+
+  Value at(unsigned i) const {
+    return parameters[i] ? parameters[i]->get() : Value();
+  }
+  Value blocks() const { return at(0); }
+  Value scales() const { return at(1); }
+  Value k() const { return at(6); }
+  Value v() const { return at(7); }
+};
+
 /// What becomes one launch.
 struct Match {
-  StoreOp store;
+  Store store;
   Rotated q, k;
 };
 
 struct FuseLaunches : kv::impl::KVFuseLaunchesBase<FuseLaunches> {
   void runOnOperation() override {
-    SmallVector<StoreOp> stores;
-    getOperation().walk([&](StoreOp op) { stores.push_back(op); });
-    for (StoreOp store : stores) {
+    SmallVector<LaunchOp> stores;
+    getOperation().walk([&](LaunchOp op) {
+      if (op.getCallee() == RuntimeFunction::store)
+        stores.push_back(op);
+    });
+    for (LaunchOp store : stores) {
       auto opts =
           remark::RemarkOpts::name("NotFused").category("kv-fuse-launches");
-      Match match{store, {}, {}};
+      Match match{{store}, {}, {}};
       if (StringRef why = find(match); !why.empty())
         remark::missed(store.getLoc(), opts) << remark::add("{0}", why.str());
       else
@@ -61,12 +77,10 @@ struct FuseLaunches : kv::impl::KVFuseLaunchesBase<FuseLaunches> {
 private:
   /// Fills the match. Why not, or nothing.
   static StringRef find(Match &match) {
-    StoreOp store = match.store;
-    KernelAttr kernel = getKernel(store);
-    if (!kernel || kernel.getKind() != KernelKind::Cuda ||
-        isOnTensors(store) != true || !store.getV())
+    const Store &store = match.store;
+    if (!store.v() || !isa<RankedTensorType>(store.v().getType()))
       return "no store of keys and values by a GPU's kernel";
-    LaunchOp rope = launchOf(store.getK(), "rope");
+    LaunchOp rope = launchOf(store.k(), RuntimeFunction::rope);
     if (!rope || !rope.getResult().hasOneUse())
       return "the keys are not rotated for it alone";
     if (!getElementTypeOrSelf(rope.getResult()).isF32())
@@ -85,9 +99,9 @@ private:
     int64_t dim = heads.getDimSize(2);
     if (dim % 16 || width % 16 || dim > 256)
       return "heads and angles must be multiples of 16, at most 256 elements";
-    auto cache = cast<CacheOpInterface>(store.getOperation());
-    if (ScaleAttr scale = cache.getCollectionType().getScale()) {
-      int64_t group = scale.getGroup();
+    if (Value scales = store.scales()) {
+      int64_t group =
+          dim / cast<ShapedType>(scales.getType()).getShape().back();
       if (group != dim && (group % 8 || !llvm::isPowerOf2_64(group)))
         return "groups of a scale must be powers of two";
     }
@@ -97,8 +111,9 @@ private:
 
   static bool isOfQueries(LaunchOp other, const Match &match) {
     LaunchOp rope = match.k.rope;
-    Operation *store = match.store;
-    if (other.getCallee() != "rope" || other->getBlock() != store->getBlock() ||
+    Operation *store = match.store.launch;
+    if (other.getCallee() != RuntimeFunction::rope ||
+        other->getBlock() != store->getBlock() ||
         !other->isBeforeInBlock(store) ||
         other.getArguments()[2] != rope.getArguments()[2] ||
         !isSame(other.getArguments()[3], rope.getArguments()[3]))
@@ -118,7 +133,7 @@ private:
     auto expanded = rotated.heads.getDefiningOp<tensor::ExpandShapeOp>();
     if (!expanded || !expanded.getResult().hasOneUse())
       return rotated;
-    LaunchOp norm = launchOf(expanded.getSrc(), "norm");
+    LaunchOp norm = launchOf(expanded.getSrc(), RuntimeFunction::norm);
     if (!norm || !norm.getResult().hasOneUse() ||
         cast<ShapedType>(norm.getArguments()[1].getType()).getRank() != 1 ||
         !getElementTypeOrSelf(norm.getResult()).isF32())
@@ -144,16 +159,8 @@ private:
   }
 
   void fuse(Match match) {
-    StoreOp store = match.store;
-    auto cache = cast<CacheOpInterface>(store.getOperation());
-    Emitter b(store);
-    Layout layout = cache.getCollectionType().getLayout();
-    auto inOrder = [&](Value blocks) {
-      return inLogicalOrder(b, b.getLoc(), blocks, layout);
-    };
-    Value blocks = inOrder(cache.getBlocks()), scales = blocks;
-    if (cache.getScales())
-      scales = inOrder(cache.getScales());
+    const Store &store = match.store;
+    Emitter b(store.launch);
     Value freqs = match.q.rope.getArguments()[2], zero;
     bool normed = match.q.norm != nullptr;
     auto number = [&](unsigned i) -> Value {
@@ -161,18 +168,18 @@ private:
         return match.q.norm.getArguments()[i];
       return zero ? zero : zero = b.constant(b.getF32Type(), 0.0);
     };
-    Value layer =
-        arith::IndexCastOp::create(b, b.getI64Type(), store.getLayer());
-    int64_t flags = (normed ? 1 : 0) | (cache.getScales() ? 2 : 0);
-    Value arguments[] = {blocks,
-                         scales,
-                         cache.getCacheLengths(),
-                         cache.getLookupTable(),
-                         store.getRowOffsets(),
-                         layer,
+    Value scales = store.scales();
+    int64_t flags = (normed ? 1 : 0) | (scales ? 2 : 0);
+    // Lengths, table, offsets and layer are those of the store.
+    Value arguments[] = {store.blocks(),
+                         scales ? scales : store.blocks(),
+                         store.at(2),
+                         store.at(3),
+                         store.at(4),
+                         store.at(5),
                          match.q.heads,
                          match.k.heads,
-                         store.getV(),
+                         store.v(),
                          match.q.rope.getArguments()[1],
                          freqs,
                          match.q.rope.getArguments()[3],
@@ -182,13 +189,13 @@ private:
                          number(3),
                          arith::ConstantIntOp::create(b, flags, 32)};
     Value out = match.q.rope.getOut();
-    auto made = LaunchOp::create(b, out.getType(), "ropeStore", arguments, out);
-    remark::passed(store.getLoc(), remark::RemarkOpts::name("Fused").category(
-                                       "kv-fuse-launches"))
+    auto made = LaunchOp::create(b, RuntimeFunction::ropeStore, arguments, out);
+    remark::passed(b.getLoc(), remark::RemarkOpts::name("Fused").category(
+                                   "kv-fuse-launches"))
         << remark::add("{0} launches become one", normed ? 5 : 3);
     match.q.rope.getResult().replaceAllUsesWith(made.getResult());
     match.q.rope.erase();
-    store.erase();
+    store.launch->erase();
     match.k.rope.erase();
     ++numFused;
   }

@@ -20,14 +20,16 @@ static std::string spell(Type type) {
   return text;
 }
 
-void LaunchFormer::remarkLaunch(Operation *op, StringRef callee, Type type) {
+void LaunchFormer::remarkLaunch(Operation *op, RuntimeFunction callee,
+                                Type type) {
   ++numLaunches;
   remark::passed(op->getLoc(), remarkOpts("Launch"))
-      << remark::add("'{0}' makes {1}", callee.str(), spell(type));
+      << remark::add("'{0}' makes {1}", stringifyRuntimeFunction(callee).str(),
+                     type ? spell(type) : "no tensor");
 }
 
-void LaunchFormer::replaceResult(Emitter &b, Value result, StringRef callee,
-                                 Value made) {
+void LaunchFormer::replaceResult(Emitter &b, Value result,
+                                 RuntimeFunction callee, Value made) {
   if (made.getType() != result.getType())
     made = tensor::CastOp::create(b, result.getType(), made);
   remarkLaunch(result.getDefiningOp(), callee, result.getType());
@@ -49,8 +51,9 @@ bool LaunchFormer::isMoved(Value tensor) {
          width % kernels::RowChunk == 0;
 }
 
-LogicalResult LaunchFormer::checkRows(Operation *op, StringRef callee,
+LogicalResult LaunchFormer::checkRows(Operation *op, RuntimeFunction function,
                                       ValueRange tensors) {
+  StringRef callee = stringifyRuntimeFunction(function);
   for (Value tensor : tensors) {
     auto type = cast<RankedTensorType>(tensor.getType());
     if (!kv::isMoved(type.getElementType()))

@@ -1,10 +1,10 @@
 //===- LaunchFormer.h - Turns computations into launches --------*- C++ -*-===//
 //
-// What kv-form-launches does with each operation; the pass says in which order.
-// Each `convert` is in the file of its subject: FormCacheLaunches.cpp,
-// FormRowLaunches.cpp, FormProductLaunches.cpp, FormMatchedLaunches.cpp. One
-// fails with an error that says what there are kernels for, or leaves what
-// `isHostCode` judges at the end.
+// What kv-form-launches does with each operation; the pass says in which order,
+// and finds a new overload by itself. Each `toLaunch` is in the file of its
+// subject: FormCacheLaunches.cpp, FormRowLaunches.cpp, FormProductLaunches.cpp,
+// FormMatchedLaunches.cpp. One fails with an error that says what there are
+// kernels for, or leaves what `isHostCode` judges at the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,36 +19,44 @@
 namespace kv {
 
 struct ElementProgram;
+struct FunctionCall;
 struct LaunchMatch;
 
 class LaunchFormer {
 public:
   explicit LaunchFormer(mlir::ModuleOp module) : module(module) {}
 
-  llvm::LogicalResult convert(PositionsOp op);
+  llvm::LogicalResult toLaunch(PositionsOp op);
   /// Keys and values have one type.
-  llvm::LogicalResult convert(StoreOp op);
+  llvm::LogicalResult toLaunch(StoreOp op);
   /// Queries have the kernel's type, and so has the result.
-  llvm::LogicalResult convert(AttentionOp op);
+  llvm::LogicalResult toLaunch(AttentionOp op);
+  llvm::LogicalResult toLaunch(CopyPagesOp op);
+  llvm::LogicalResult toLaunch(LoadOp op);
+  llvm::LogicalResult toLaunch(UpdateOp op);
+  llvm::LogicalResult toLaunch(StateReadOp op);
+  llvm::LogicalResult toLaunch(StateWriteOp op);
+  llvm::LogicalResult toLaunch(StateConvolutionOp op);
+  llvm::LogicalResult toLaunch(StateScanOp op);
   /// Its two results by a launch each, where they are used.
-  llvm::LogicalResult convert(MergeOp op);
+  llvm::LogicalResult toLaunch(MergeOp op);
 
-  llvm::LogicalResult convert(GatherOp op);
-  llvm::LogicalResult convert(RopeOp op);
-  llvm::LogicalResult convert(RmsNormOp op);
-  llvm::LogicalResult convert(SampleOp op);
+  llvm::LogicalResult toLaunch(GatherOp op);
+  llvm::LogicalResult toLaunch(RopeOp op);
+  llvm::LogicalResult toLaunch(RmsNormOp op);
+  llvm::LogicalResult toLaunch(SampleOp op);
 
-  llvm::LogicalResult convert(RouteOp op);
-  llvm::LogicalResult convert(KeepGroupsOp op);
+  llvm::LogicalResult toLaunch(RouteOp op);
+  llvm::LogicalResult toLaunch(KeepGroupsOp op);
   /// Each product by itself, of rows that are rounded once a type.
-  llvm::LogicalResult convert(ExpertMatmulOp op);
+  llvm::LogicalResult toLaunch(ExpertMatmulOp op);
   /// Of quantised weights: each product by itself, of rows that are rounded
   /// once.
-  llvm::LogicalResult convert(MatmulOp op);
+  llvm::LogicalResult toLaunch(MatmulOp op);
   /// Rows of a quantised table.
-  llvm::LogicalResult convert(DequantizeOp op);
+  llvm::LogicalResult toLaunch(DequantizeOp op);
 
-  llvm::LogicalResult convert(mlir::linalg::LinalgOp op);
+  llvm::LogicalResult toLaunch(mlir::linalg::LinalgOp op);
   /// What is left of elementwise computations, from the last on: parts of
   /// others are used no more.
   llvm::LogicalResult formElementwise();
@@ -67,12 +75,15 @@ private:
                               const ElementProgram &program);
   /// `made`, by `callee`, is the result of a generic, which goes.
   void replaceBy(mlir::linalg::GenericOp op, mlir::OpResult result,
-                 llvm::StringRef callee, mlir::Value made);
+                 RuntimeFunction callee, mlir::Value made);
   /// `made`, by `callee`, is a result of an operation that goes.
-  void replaceResult(Emitter &b, mlir::Value result, llvm::StringRef callee,
+  void replaceResult(Emitter &b, mlir::Value result, RuntimeFunction callee,
                      mlir::Value made);
-  void remarkLaunch(mlir::Operation *op, llvm::StringRef callee,
-                    mlir::Type type);
+  /// The operation becomes one launch, which makes all its results.
+  void replace(mlir::Operation *op, const FunctionCall &call);
+  /// Of what makes tensors of `type`; null: of what makes none.
+  void remarkLaunch(mlir::Operation *op, RuntimeFunction callee,
+                    mlir::Type type = {});
 
   /// A cast that a kernel asks for.
   mlir::Value castFor(Emitter &b, mlir::Value tensor, mlir::Type element,
@@ -80,7 +91,7 @@ private:
   /// Whether a kernel can move the tensor's rows.
   static bool isMoved(mlir::Value tensor);
   /// Whether rows of all tensors can be moved in chunks.
-  llvm::LogicalResult checkRows(mlir::Operation *op, llvm::StringRef callee,
+  llvm::LogicalResult checkRows(mlir::Operation *op, RuntimeFunction callee,
                                 mlir::ValueRange tensors);
   /// Rows that are multiplied have the weight's type, whatever it costs of f32;
   /// another type that the module asks for would be something else. i8 is for

@@ -8,17 +8,33 @@
 using namespace mlir;
 using namespace kv;
 
-Value kv::launch(Emitter &b, StringRef callee, ValueRange arguments, Value like,
-                 Type element) {
-  Value out =
-      tensor::EmptyOp::create(b, hostSizes(b, b.getLoc(), like), element);
-  return LaunchOp::create(b, out.getType(), callee, arguments, out).getResult();
+Value kv::launch(Emitter &b, RuntimeFunction callee, ValueRange arguments,
+                 ArrayRef<OpFoldResult> sizes, Type element) {
+  Value out = tensor::EmptyOp::create(b, sizes, element);
+  return LaunchOp::create(b, callee, arguments, out).getResult();
+}
+
+Value kv::launch(Emitter &b, RuntimeFunction callee, ValueRange arguments,
+                 Value like, Type element) {
+  return launch(b, callee, arguments, hostSizes(b, b.getLoc(), like), element);
+}
+
+LaunchOp kv::launch(Emitter &b, const FunctionCall &call) {
+  SmallVector<Value> arguments, outs;
+  SmallVector<int64_t> absent;
+  auto kinds = rowOf(call.callee).parameters.drop_front();
+  for (auto [i, parameter] : llvm::enumerate(call.parameters))
+    if (parameter)
+      (isOut(kinds[i]) ? outs : arguments).push_back(parameter);
+    else
+      absent.push_back(i);
+  return LaunchOp::create(b, call.callee, arguments, outs, absent);
 }
 
 Value kv::castTo(Emitter &b, Value tensor, Type element) {
   if (getElementTypeOrSelf(tensor) == element)
     return tensor;
-  return launch(b, "cast", tensor, tensor, element);
+  return launch(b, RuntimeFunction::cast, tensor, tensor, element);
 }
 
 /// The reassociation of toRows(): all dimensions but the last become one.

@@ -8,18 +8,29 @@
 #ifndef KV_PASSES_CUDA_LAUNCHES_H
 #define KV_PASSES_CUDA_LAUNCHES_H
 
+#include "passes/common/CacheCalls.h"
 #include "passes/common/Emitter.h"
 
 namespace kv {
 
-/// Launches the function `callee` of Symbols.def, with its arguments in their
-/// order there. The result has the shape of `like` and the type `element`.
-mlir::Value launch(Emitter &b, llvm::StringRef callee,
+/// Launches a function that writes one view, with its arguments in their order
+/// in Symbols.def. The result has the shape of `like` and the type `element`.
+mlir::Value launch(Emitter &b, RuntimeFunction callee,
                    mlir::ValueRange arguments, mlir::Value like,
                    mlir::Type element);
 
+/// The same with a result of these sizes.
+mlir::Value launch(Emitter &b, RuntimeFunction callee,
+                   mlir::ValueRange arguments,
+                   llvm::ArrayRef<mlir::OpFoldResult> sizes,
+                   mlir::Type element);
+
+/// The launch of a call whose parameters, those that it writes among them, are
+/// all given.
+LaunchOp launch(Emitter &b, const FunctionCall &call);
+
 /// The tensor with elements of the type `element`: itself, or a launch of
-/// "cast".
+/// `cast`.
 mlir::Value castTo(Emitter &b, mlir::Value tensor, mlir::Type element);
 
 /// The tensor as [rows, width], the form that kernels take: all dimensions but

@@ -1,16 +1,24 @@
 // RUN: kv-opt --verify-diagnostics --split-input-file %s
 
 func.func @name(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'transpose' is no runtime function that writes its last argument}}
+  // expected-error @+1 {{'transpose' is no runtime function}}
   %y = kv.rt.launch "transpose"(%x) outs(%x) : tensor<4xf32> outs tensor<4xf32> -> tensor<4xf32>
   return
 }
 
 // -----
 
-func.func @not_last(%x: tensor<4xf32>, %n: i64) {
-  // expected-error @+1 {{'arenaRelease' is no runtime function that writes its last argument}}
-  %y = kv.rt.launch "arenaRelease"(%n) outs(%x) : i64 outs tensor<4xf32> -> tensor<4xf32>
+func.func @of_hosts(%x: tensor<4xf32>, %n: i64) {
+  // expected-error @+1 {{'arenaRelease' does not run on a device}}
+  kv.rt.launch "arenaRelease"(%n) : i64
+  return
+}
+
+// -----
+
+func.func @with_a_result(%x: memref<?x2x2x16x3x64xbf16>, %n: i64) {
+  // expected-error @+1 {{'planBytes' has a result}}
+  kv.rt.launch "planBytes"(%x, %n, %n, %n) : memref<?x2x2x16x3x64xbf16>, i64, i64, i64
   return
 }
 
@@ -18,15 +26,15 @@ func.func @not_last(%x: tensor<4xf32>, %n: i64) {
 
 func.func @not_on_devices(%x: memref<4x64xf32>, %n: i64, %f: f32, %m: i32) {
   // expected-error @+1 {{'attention' does not run on a device}}
-  kv.rt.launch "attention"(%x, %x, %x, %x, %x, %n, %x, %x, %x, %f, %f, %m, %n, %x) outs(%x)
-      : memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>, i64, memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>, f32, f32, i32, i64, memref<4x64xf32> outs memref<4x64xf32>
+  kv.rt.launch "attention"(%x, %x, %x, %x, %x, %n, %x, %f, %f, %m, %n, %x, %x) outs(%x, %x)
+      : memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>, memref<4x64xf32>, i64, memref<4x64xf32>, f32, f32, i32, i64, memref<4x64xf32>, memref<4x64xf32> outs memref<4x64xf32>, memref<4x64xf32>
   return
 }
 
 // -----
 
 func.func @count(%x: tensor<4xf32>) {
-  // expected-error @+1 {{'cast' takes 1 arguments before 'outs', not 2}}
+  // expected-error @+1 {{'cast' takes 1 arguments and 1 outs, not 2 and 1}}
   %y = kv.rt.launch "cast"(%x, %x) outs(%x) : tensor<4xf32>, tensor<4xf32> outs tensor<4xf32> -> tensor<4xf32>
   return
 }
@@ -60,6 +68,31 @@ func.func @result(%x: tensor<4xf32>) {
 func.func @mixed(%x: tensor<4xf32>, %y: memref<4xf32>) {
   // expected-error @+1 {{mixes tensors and buffers}}
   kv.rt.launch "cast"(%x) outs(%y) : tensor<4xf32> outs memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @other_type(%x: tensor<4xf32>) {
+  // expected-error @+1 {{returns tensors of other types than its 'outs'}}
+  %y = "kv.rt.launch"(%x, %x) {callee = #kv.function<"cast">, operandSegmentSizes = array<i32: 1, 1>}
+      : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xbf16>
+  return
+}
+
+// -----
+
+func.func @absent_number(%x: memref<4x64xf32>, %f: i32) {
+  // expected-error @+1 {{parameter 0 of 'pair' is no view that may be absent once}}
+  kv.rt.launch "pair"(%x, %x) absent [0] outs(%x) : memref<4x64xf32>, memref<4x64xf32> outs memref<4x64xf32>
+  return
+}
+
+// -----
+
+func.func @absent_twice(%x: memref<4x64xf32>, %f: i32) {
+  // expected-error @+1 {{parameter 1 of 'pair' is no view that may be absent once}}
+  kv.rt.launch "pair"(%f, %x) absent [1, 1] outs(%x) : i32, memref<4x64xf32> outs memref<4x64xf32>
   return
 }
 

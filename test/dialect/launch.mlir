@@ -50,6 +50,40 @@ func.func @plan(%b: memref<?x2x2x16x3x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x
   return %plan : tensor<?xi8>
 }
 
+// A cache is read and written in both forms: what reads it stays before or behind
+// a write of it; two that read it with none between are one, and none is left
+// without users.
+// CHECK-LABEL: func.func @caches(
+// PURE-LABEL: func.func @caches(
+// PURE: kv.rt.launch "load"
+// PURE: kv.rt.launch "store"
+// PURE: kv.rt.launch "load"
+// PURE-NOT: kv.rt.launch
+// PURE: return
+// BUFFER-LABEL: func.func @caches(
+// BUFFER: kv.rt.launch "load"({{.*}}) absent [1] outs(%{{[^,]*}}, %{{[^,)]*}})
+// BUFFER: kv.rt.launch "store"({{.*}}) absent [1] :
+func.func @caches(%b: memref<?x2x2x16x3x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %ro: tensor<?xi32>, %n: i64,
+    %k: tensor<4x3x64xbf16>) -> (tensor<2x4x3x64xbf16>, tensor<2x4x3x64xbf16>, tensor<2x4x3x64xbf16>) {
+  %o = tensor.empty() : tensor<2x4x3x64xbf16>
+  %s = tensor.empty() : tensor<2xi32>
+  %a:2 = kv.rt.launch "load"(%b, %l, %t, %ro, %n, %n, %n) absent [1] outs(%o, %s)
+      : memref<?x2x2x16x3x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>, i64, i64, i64
+        outs tensor<2x4x3x64xbf16>, tensor<2xi32> -> tensor<2x4x3x64xbf16>, tensor<2xi32>
+  %c:2 = kv.rt.launch "load"(%b, %l, %t, %ro, %n, %n, %n) absent [1] outs(%o, %s)
+      : memref<?x2x2x16x3x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>, i64, i64, i64
+        outs tensor<2x4x3x64xbf16>, tensor<2xi32> -> tensor<2x4x3x64xbf16>, tensor<2xi32>
+  kv.rt.launch "store"(%b, %l, %t, %ro, %n, %k, %k) absent [1]
+      : memref<?x2x2x16x3x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>, i64, tensor<4x3x64xbf16>, tensor<4x3x64xbf16>
+  %d:2 = kv.rt.launch "load"(%b, %l, %t, %ro, %n, %n, %n) absent [1] outs(%o, %s)
+      : memref<?x2x2x16x3x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>, i64, i64, i64
+        outs tensor<2x4x3x64xbf16>, tensor<2xi32> -> tensor<2x4x3x64xbf16>, tensor<2xi32>
+  %unused:2 = kv.rt.launch "load"(%b, %l, %t, %ro, %n, %n, %n) absent [1] outs(%o, %s)
+      : memref<?x2x2x16x3x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>, i64, i64, i64
+        outs tensor<2x4x3x64xbf16>, tensor<2xi32> -> tensor<2x4x3x64xbf16>, tensor<2xi32>
+  return %a#0, %c#0, %d#0 : tensor<2x4x3x64xbf16>, tensor<2x4x3x64xbf16>, tensor<2x4x3x64xbf16>
+}
+
 // The sum of a tensor into itself does not destroy what is read later, and as
 // the destination is not read, it is not copied.
 // BUFFER-LABEL: func.func @into_argument(

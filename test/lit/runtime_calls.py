@@ -10,6 +10,9 @@ rows = [[part.strip() for part in row.split(",")] for row in rows]
 rows = [row for row in rows if row[0] != "name"]
 assert len(rows) >= 8, rows
 
+# The kinds that say what a function does with a view.
+VIEWS = dict.fromkeys(("Pool", "PoolOut", "Out", "OutAny", "OutAsWeight", "OutAsInput"), "View")
+rows = [[VIEWS.get(part, part) for part in row] for row in rows]
 MLIR = {"I32": "i32", "I64": "i64", "F32": "f32", "Ctx": "!llvm.ptr", "Ptr": "!llvm.ptr",
         "View": "memref<?x4xf32>", "Void": "()"}
 LLVM = {"I32": "i32", "I64": "i64", "F32": "f32", "Ctx": "!llvm.ptr", "Ptr": "!llvm.ptr",

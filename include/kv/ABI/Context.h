@@ -89,6 +89,12 @@ typedef int32_t (*KvEntry)(KvContext *ctx, const KvTensorView *args,
 #define KV_C_F32 float
 #define KV_C_Ctx KvContext *
 #define KV_C_View const KvTensorView *
+#define KV_C_Pool KV_C_View
+#define KV_C_PoolOut KV_C_View
+#define KV_C_Out KV_C_View
+#define KV_C_OutAny KV_C_View
+#define KV_C_OutAsWeight KV_C_View
+#define KV_C_OutAsInput KV_C_View
 #define KV_C_Ptr void *
 
 /// KV_C_PARAMS(Ctx, View, I64) -> KvContext *, const KvTensorView *, int64_t

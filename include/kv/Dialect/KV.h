@@ -9,6 +9,7 @@
 #define KV_DIALECT_KV_H
 
 #include "kv/ABI/CacheGeometry.h"
+#include "kv/Dialect/RuntimeFunction.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -153,16 +153,16 @@ def KV_RecordErrorOp : KV_Op<"rt.record_error"> {
 def KV_RuntimeCallOp : KV_Op<"rt.call"> {
   let summary = "a call through the context's function table";
   let description = [{
-    `callee` is a name of `kv/ABI/Symbols.def`. Buffers are passed as pointers
+    `callee` is a function of `kv/ABI/Symbols.def`. Buffers are passed as pointers
     to KvTensorView, a missing one as `none` in `absent` (positions among the
     arguments that are null).
   }];
-  let arguments = (ins StrAttr:$callee, KV_Pointer:$ctx,
+  let arguments = (ins KV_RuntimeFunctionAttr:$callee, KV_Pointer:$ctx,
                        Variadic<AnyType>:$arguments,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$absent);
   let results = (outs Optional<AnyType>:$result);
   let assemblyFormat = [{
-    $callee `(` $ctx (`,` $arguments^)? `)` (`absent` $absent^)? attr-dict
+    custom<Callee>($callee) `(` $ctx (`,` $arguments^)? `)` (`absent` $absent^)? attr-dict
     `:` functional-type($arguments, results)
   }];
   let hasVerifier = 1;

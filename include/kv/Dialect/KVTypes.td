@@ -74,11 +74,23 @@ def KV_KernelAttr : AttrDef<KV_Dialect, "Kernel"> {
     | --- | --- | --- |
     | `decomposition` | upstream operations, by `kv-decompose` | yes |
     | `reference` | the runtime's function, by `convert-kv-to-runtime` | no |
-    | `cuda` | the GPU runtime's function, by `convert-kv-to-runtime` | yes, of bytes |
+    | `cuda` | a launch of the GPU runtime's function, by `kv-form-launches` | yes, of bytes |
     | `vector` | vector code, by `kv-vectorize`; of a `kv.attention` | yes |
   }];
   let parameters = (ins EnumParameter<KV_KernelKind>:$kind);
   let assemblyFormat = "`<` $kind `>`";
+}
+
+// The attribute has the form of the operations' syntax alone: a name in quotes.
+def KV_RuntimeFunctionAttr : AttrDef<KV_Dialect, "RuntimeFunction"> {
+  let mnemonic = "function";
+  let summary = "a function of `kv/ABI/Symbols.def`";
+  let parameters = (ins "::kv::RuntimeFunction":$value);
+  let hasCustomAssemblyFormat = 1;
+  let returnType = "::kv::RuntimeFunction";
+  let convertFromStorage = "$_self.getValue()";
+  let constBuilderCall =
+      "::kv::RuntimeFunctionAttr::get($_builder.getContext(), $0)";
 }
 
 def KV_UpdateKindAttr : I32EnumAttr<"UpdateKind", "what becomes of a row", [

@@ -13,7 +13,7 @@
 func.func @not_transposed(%x: tensor<4x64xbf16>, %w: tensor<64x32xbf16>) -> tensor<4x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<4x32xf32>
-  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU: kv-cuda has kernels for products with a weight [N, K], x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic on one or two tensors (one may be a row for all), rows of a table, casts, argmax, kv.sample, kv.positions, kv.rope, kv.store, kv.attention, kv.copy_pages, kv.load, kv.update, kv.state_read, kv.state_write, kv.state_convolution, kv.state_scan, kv.route, kv.keep_groups, kv.expert_matmul, kv.merge, and quantised weights with kv.activations = i8}}
+  // expected-error @+1 {{'linalg.fill' op has no kernel on a GPU: kv-cuda has kernels for products with a weight [N, K], x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic on one or two tensors (one may be a row for all), rows of a table, casts, argmax, kv.attention, kv.copy_pages, kv.dequantize, kv.expert_matmul, kv.gather, kv.keep_groups, kv.load, kv.matmul, kv.merge, kv.positions, kv.rms_norm, kv.rope, kv.route, kv.sample, kv.state_convolution, kv.state_read, kv.state_scan, kv.state_write, kv.store, kv.update (quantised weights with kv.activations = i8)}}
   %zeros = linalg.fill ins(%zero : f32) outs(%empty : tensor<4x32xf32>) -> tensor<4x32xf32>
   // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU}}
   %y = linalg.matmul ins(%x, %w : tensor<4x64xbf16>, tensor<64x32xbf16>) outs(%zeros : tensor<4x32xf32>) -> tensor<4x32xf32>
@@ -387,6 +387,30 @@ func.func @no_kernel(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tens
       : tensor<?x1x64xbf16> in (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv,
         tensor<?xi32> -> tensor<?x1x64xbf16>
   return %o : tensor<?x1x64xbf16>
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @no_plan(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
+    %ro: tensor<?xi32>, %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {
+  // expected-error @+1 {{has no plan, which the runtime function needs: run kv-select-kernel before}}
+  %o = kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro mask <causal> scale 1.0 {kv.kernel = #kv.kernel<cuda>}
+      : tensor<?x1x64xbf16> in (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv,
+        tensor<?xi32> -> tensor<?x1x64xbf16>
+  return %o : tensor<?x1x64xbf16>
+}
+
+// -----
+
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+func.func @store_on_buffers(%b: memref<?x2x2x16x1x64xbf16>, %l: memref<?xi32>, %t: memref<?x?xi32>, %m: memref<?x2xi32>,
+    %ro: memref<?xi32>, %k: memref<?x1x64xbf16>, %layer: index) {
+  // expected-error @+1 {{'kv.store' op is on buffers: kv-form-launches takes tensors}}
+  kv.store %k, %k into (%b, %l, %t, %m)[%layer] rows %ro {kv.kernel = #kv.kernel<cuda>}
+      : memref<?x1x64xbf16>, memref<?x1x64xbf16>
+        into (memref<?x2x2x16x1x64xbf16>, memref<?xi32>, memref<?x?xi32>, memref<?x2xi32>) as !kv, memref<?xi32>
+  return
 }
 
 // -----

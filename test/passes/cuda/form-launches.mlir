@@ -487,7 +487,7 @@ func.func @argmax(%x: tensor<?x272xf32>) -> tensor<?xi32> {
 // CHECK: %[[P:.*]] = kv.rt.launch "positions"(%{{.*}}, %{{.*}}) outs(%[[PE]]) : tensor<?xi32>, tensor<?xi32> outs tensor<?xi32>
 // CHECK: %[[Q:.*]] = kv.rt.launch "rope"(%{{.*}}, %[[P]], %{{.*}}, %c0_i32) outs(%{{.*}}) : tensor<?x2x64xf32>, tensor<?xi32>, tensor<512x64xf32>, i32 outs tensor<?x2x64xbf16>
 // CHECK-NOT: "cast"
-// CHECK: %[[O:.*]] = kv.attention %[[Q]] {{.*}} -> tensor<?x2x64xbf16>
+// CHECK: %[[O:.*]] = kv.rt.launch "plannedAttention"({{.*}}, %[[Q]], {{.*}}) absent [1, 10, 15] outs(%{{.*}}) {{.*}} -> tensor<?x2x64xbf16>
 // CHECK: %[[O2:.*]] = tensor.collapse_shape %[[O]]
 // CHECK: kv.rt.launch "matmul"(%[[O2]], %{{.*}}) {{.*}} outs tensor<?x64xf32>
 #lhs = affine_map<(m, n, k) -> (m, k)>
@@ -543,10 +543,10 @@ func.func @also_wide(%a: tensor<4x64xf32>, %w: tensor<32x64xbf16>) -> (tensor<4x
 // Keys and values are stored as they are, but in one type.
 // CHECK-LABEL: func.func @store(
 // CHECK-SAME: %[[K:[a-z0-9]*]]: tensor<4x1x64xf32>, %[[V:[a-z0-9]*]]: tensor<4x1x64xbf16>
-// CHECK: kv.store %[[K]], %[[K]] into
+// CHECK: kv.rt.launch "store"({{.*}}, %[[K]], %[[K]]) absent [1] :
 // CHECK: %[[C:.*]] = kv.rt.launch "cast"({{.*}}) {{.*}} : tensor<4x64xbf16> outs tensor<4x64xf32>
 // CHECK: %[[W:.*]] = tensor.expand_shape %[[C]] {{\[\[}}0, 1], [2]] output_shape [4, 1, 64]
-// CHECK: kv.store %[[K]], %[[W]] into
+// CHECK: kv.rt.launch "store"({{.*}}, %[[K]], %[[W]]) absent [1] :
 !kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 func.func @store(%k: tensor<4x1x64xf32>, %v: tensor<4x1x64xbf16>, %b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>,
     %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>, %layer: index) {

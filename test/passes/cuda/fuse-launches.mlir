@@ -10,7 +10,6 @@
 // REMARK: [Missed] NotFused | {{.*}}"the keys are not rotated for it alone"
 // REMARK: [Missed] NotFused | {{.*}}"groups of a scale must be powers of two"
 
-!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 !blocks = memref<?x2x2x16x1x64xbf16>
 
 // CHECK-LABEL: func.func @rope(
@@ -21,23 +20,23 @@
 // CHECK: %[[LAYER:.*]] = arith.index_cast %[[I]] : index to i64
 // CHECK: %[[OUT:.*]] = kv.rt.launch "ropeStore"(%[[B]], %[[B]], %[[L]], %[[T]], %[[RO]], %[[LAYER]], %[[Q]], %[[K]], %[[V]], %[[P]], %[[F]], %[[NONE]], %[[F]], %[[F]], %[[ZERO]], %[[ZERO]], %[[NONE]]) outs(%[[E]])
 // CHECK-NOT: "rope"
-// CHECK-NOT: kv.store
+// CHECK-NOT: "store"
 // CHECK: return %[[OUT]]
-func.func @rope(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+func.func @rope(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %ro: tensor<?xi32>,
     %i: index, %q: tensor<?x2x64xf32>, %k: tensor<?x1x64xf32>, %v: tensor<?x1x64xbf16>, %p: tensor<?xi32>,
     %f: tensor<32x64xf32>, %eq: tensor<?x2x64xbf16>, %ek: tensor<?x1x64xf32>, %ev: tensor<?x1x64xf32>)
     -> tensor<?x2x64xbf16> {
   %no = arith.constant 0 : i32
   %0 = kv.rt.launch "rope"(%q, %p, %f, %no) outs(%eq) : tensor<?x2x64xf32>, tensor<?xi32>, tensor<32x64xf32>, i32 outs tensor<?x2x64xbf16> -> tensor<?x2x64xbf16>
   %1 = kv.rt.launch "rope"(%k, %p, %f, %no) outs(%ek) : tensor<?x1x64xf32>, tensor<?xi32>, tensor<32x64xf32>, i32 outs tensor<?x1x64xf32> -> tensor<?x1x64xf32>
-  kv.store %1, %v into (%b, %l, %t, %m)[%i] rows %ro {kv.kernel = #kv.kernel<cuda>}
-      : tensor<?x1x64xf32>, tensor<?x1x64xbf16> into (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>
+  %layer = arith.index_cast %i : index to i64
+  kv.rt.launch "store"(%b, %l, %t, %ro, %layer, %1, %v) absent [1]
+      : !blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>, i64, tensor<?x1x64xf32>, tensor<?x1x64xbf16>
   return %0 : tensor<?x2x64xbf16>
 }
 
 // -----
 
-!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 !blocks = memref<?x2x2x16x1x64xbf16>
 
 // CHECK-LABEL: func.func @norms(
@@ -46,7 +45,7 @@ func.func @rope(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<
 // CHECK-DAG: %[[EPSILON:.*]] = arith.constant 9.99{{.*}}E-7 : f32
 // CHECK: kv.rt.launch "ropeStore"({{.*}}, %[[Q]], %[[K]], %{{.*}}, %[[WQ]], %[[WK]], %[[EPSILON]], %{{.*}}, %[[ONE]]) outs
 // CHECK-NOT: "norm"
-func.func @norms(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+func.func @norms(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %ro: tensor<?xi32>,
     %i: index, %q: tensor<?x2x64xf32>, %k: tensor<?x1x64xf32>, %wq: tensor<64xf32>, %wk: tensor<64xf32>, %p: tensor<?xi32>,
     %f: tensor<32x64xf32>, %eq: tensor<?x2x64xbf16>, %ek: tensor<?x1x64xf32>, %eqn: tensor<?x64xf32>, %ekn: tensor<?x64xf32>, %n: index)
     -> tensor<?x2x64xbf16> {
@@ -61,22 +60,22 @@ func.func @norms(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor
   %kh = tensor.expand_shape %kn [[0, 1], [2]] output_shape [%n, 1, 64] : tensor<?x64xf32> into tensor<?x1x64xf32>
   %0 = kv.rt.launch "rope"(%qh, %p, %f, %no) outs(%eq) : tensor<?x2x64xf32>, tensor<?xi32>, tensor<32x64xf32>, i32 outs tensor<?x2x64xbf16> -> tensor<?x2x64xbf16>
   %1 = kv.rt.launch "rope"(%kh, %p, %f, %no) outs(%ek) : tensor<?x1x64xf32>, tensor<?xi32>, tensor<32x64xf32>, i32 outs tensor<?x1x64xf32> -> tensor<?x1x64xf32>
-  kv.store %1, %k into (%b, %l, %t, %m)[%i] rows %ro {kv.kernel = #kv.kernel<cuda>}
-      : tensor<?x1x64xf32>, tensor<?x1x64xf32> into (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>
+  %layer = arith.index_cast %i : index to i64
+  kv.rt.launch "store"(%b, %l, %t, %ro, %layer, %1, %k) absent [1]
+      : !blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>, i64, tensor<?x1x64xf32>, tensor<?x1x64xf32>
   return %0 : tensor<?x2x64xbf16>
 }
 
 // -----
 
-!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 !blocks = memref<?x2x2x16x1x64xbf16>
 
 // Queries that are used before the store are made before it.
 // CHECK-LABEL: func.func @early(
 // CHECK: "rope"
 // CHECK: "rope"
-// CHECK: kv.store
-func.func @early(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+// CHECK: kv.rt.launch "store"
+func.func @early(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %ro: tensor<?xi32>,
     %i: index, %q: tensor<?x2x64xf32>, %k: tensor<?x1x64xf32>, %p: tensor<?xi32>,
     %f: tensor<32x64xf32>, %eq: tensor<?x2x64xbf16>, %ek: tensor<?x1x64xf32>, %ec: tensor<?x2x64xf32>)
     -> tensor<?x2x64xf32> {
@@ -84,40 +83,41 @@ func.func @early(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor
   %0 = kv.rt.launch "rope"(%q, %p, %f, %no) outs(%eq) : tensor<?x2x64xf32>, tensor<?xi32>, tensor<32x64xf32>, i32 outs tensor<?x2x64xbf16> -> tensor<?x2x64xbf16>
   %c = kv.rt.launch "cast"(%0) outs(%ec) : tensor<?x2x64xbf16> outs tensor<?x2x64xf32> -> tensor<?x2x64xf32>
   %1 = kv.rt.launch "rope"(%k, %p, %f, %no) outs(%ek) : tensor<?x1x64xf32>, tensor<?xi32>, tensor<32x64xf32>, i32 outs tensor<?x1x64xf32> -> tensor<?x1x64xf32>
-  kv.store %1, %k into (%b, %l, %t, %m)[%i] rows %ro {kv.kernel = #kv.kernel<cuda>}
-      : tensor<?x1x64xf32>, tensor<?x1x64xf32> into (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>
+  %layer = arith.index_cast %i : index to i64
+  kv.rt.launch "store"(%b, %l, %t, %ro, %layer, %1, %k) absent [1]
+      : !blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>, i64, tensor<?x1x64xf32>, tensor<?x1x64xf32>
   return %c : tensor<?x2x64xf32>
 }
 
 // -----
 
-!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 !blocks = memref<?x2x2x16x1x64xbf16>
 
 // CHECK-LABEL: func.func @plain(
-// CHECK: kv.store
-func.func @plain(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %ro: tensor<?xi32>,
+// CHECK: kv.rt.launch "store"
+func.func @plain(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %ro: tensor<?xi32>,
     %i: index, %k: tensor<?x1x64xf32>) {
-  kv.store %k, %k into (%b, %l, %t, %m)[%i] rows %ro {kv.kernel = #kv.kernel<cuda>}
-      : tensor<?x1x64xf32>, tensor<?x1x64xf32> into (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>
+  %layer = arith.index_cast %i : index to i64
+  kv.rt.launch "store"(%b, %l, %t, %ro, %layer, %k, %k) absent [1]
+      : !blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>, i64, tensor<?x1x64xf32>, tensor<?x1x64xf32>
   return
 }
 
 // -----
 
-!kv = !kv.collection<paged, i8, layers = 2, heads = 1, dim = 96, page = 16, scale = #kv.scale<f32, group = 48>>
 !blocks = memref<?x2x2x16x1x96xi8>
 !scales = memref<?x2x2x16x1x2xf32>
 
 // CHECK-LABEL: func.func @groups(
-// CHECK: kv.store
-func.func @groups(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>, %s: !scales, %ro: tensor<?xi32>,
+// CHECK: kv.rt.launch "store"
+func.func @groups(%b: !blocks, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %s: !scales, %ro: tensor<?xi32>,
     %i: index, %q: tensor<?x2x96xf32>, %k: tensor<?x1x96xf32>, %p: tensor<?xi32>,
     %f: tensor<32x96xf32>, %eq: tensor<?x2x96xbf16>, %ek: tensor<?x1x96xf32>) -> tensor<?x2x96xbf16> {
   %no = arith.constant 0 : i32
   %0 = kv.rt.launch "rope"(%q, %p, %f, %no) outs(%eq) : tensor<?x2x96xf32>, tensor<?xi32>, tensor<32x96xf32>, i32 outs tensor<?x2x96xbf16> -> tensor<?x2x96xbf16>
   %1 = kv.rt.launch "rope"(%k, %p, %f, %no) outs(%ek) : tensor<?x1x96xf32>, tensor<?xi32>, tensor<32x96xf32>, i32 outs tensor<?x1x96xf32> -> tensor<?x1x96xf32>
-  kv.store %1, %k into (%b, %l, %t, %m, %s)[%i] rows %ro {kv.kernel = #kv.kernel<cuda>}
-      : tensor<?x1x96xf32>, tensor<?x1x96xf32> into (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>, !scales) as !kv, tensor<?xi32>
+  %layer = arith.index_cast %i : index to i64
+  kv.rt.launch "store"(%b, %s, %l, %t, %ro, %layer, %1, %k)
+      : !blocks, !scales, tensor<?xi32>, tensor<?x?xi32>, tensor<?xi32>, i64, tensor<?x1x96xf32>, tensor<?x1x96xf32>
   return %0 : tensor<?x2x96xbf16>
 }

@@ -20,8 +20,8 @@
 // CHECK-DAG: %[[BYTES:.*]] = arith.constant 33 : i32
 // CHECK-DAG: %[[FIRST:.*]] = kv.rt.launch "plan"({{.*}}, %[[BYTES]], %{{[^,]*}}) outs
 // CHECK-DAG: %[[SECOND:.*]] = kv.rt.launch "plan"({{.*}}, %[[WIDE]], %{{[^,]*}}) outs
-// CHECK: kv.attention {{.*}} plan %[[FIRST]] mask <causal> scale 1.000000e+00 products f8E4M3FN {kv.kernel = #kv.kernel<cuda>}
-// CHECK: kv.attention {{.*}} plan %[[SECOND]] mask <causal> scale 1.000000e+00 {kv.kernel = #kv.kernel<cuda>}
+// CHECK: kv.rt.launch "plannedAttention"({{.*}}, %[[FIRST]], {{.*}}, %[[BYTES]], %{{[^,]*}}) absent
+// CHECK: kv.rt.launch "plannedAttention"({{.*}}, %[[SECOND]], {{.*}}, %[[WIDE]], %{{[^,]*}}) absent
 //
 // CALL: kv.rt.call "plannedAttention"({{.*}}, %c33_i32{{[_0-9]*}}, %{{[^,]*}}) absent
 // CALL: kv.rt.call "plannedAttention"({{.*}}, %c1_i32{{[_0-9]*}}, %{{[^,]*}}) absent

@@ -12,7 +12,7 @@
 // CHECK-DAG: %[[PLAN:.*]] = kv.rt.launch "plan"({{.*}}, %[[MASK]], {{.*}})
 // CHECK-DAG: %[[AT:.*]] = kv.rt.launch "treePositions"(%{{.*}}, %{{.*}}, %[[TREE]])
 // CHECK: kv.rt.launch "rope"({{.*}}, %[[AT]], {{.*}})
-// CHECK: kv.attention {{.*}} tree %[[TREE]] plan %[[PLAN]] mask <causal>
+// CHECK: kv.rt.launch "plannedTreeAttention"({{.*}}, %[[PLAN]], {{.*}}, %[[TREE]]) absent
 func.func @forward(%tree: tensor<?xi64>, %q: tensor<?x2x64xbf16>, %freqs: tensor<128x64xf32>, %kv: !kv, %ro: tensor<?xi32>)
     -> tensor<?x2x64xbf16> {
   %l = arith.constant 0 : index

@@ -91,9 +91,9 @@ func.func private @launch(%ctx: !llvm.ptr, %x: tensor<4xf32>) {
 
 !kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 
-func.func private @no_plan(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x64xbf16>, %l: memref<?xi32>, %t: memref<?x?xi32>,
+func.func private @no_launch(%ctx: !llvm.ptr, %b: memref<?x2x2x16x1x64xbf16>, %l: memref<?xi32>, %t: memref<?x?xi32>,
     %m: memref<?x2xi32>, %ro: memref<?xi32>, %q: memref<?x1x64xbf16>, %o: memref<?x1x64xbf16>, %layer: index) {
-  // expected-error @+1 {{has no plan, which the runtime function needs: run kv-select-kernel before}}
+  // expected-error @+1 {{has the kernel 'cuda': run kv-form-launches before bufferization}}
   kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro outs(%o) mask <causal> scale 1.0 {kv.kernel = #kv.kernel<cuda>}
       : memref<?x1x64xbf16> in (memref<?x2x2x16x1x64xbf16>, memref<?xi32>, memref<?x?xi32>, memref<?x2xi32>) as !kv,
         memref<?xi32> outs memref<?x1x64xbf16>

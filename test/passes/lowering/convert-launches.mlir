@@ -2,7 +2,6 @@
 //
 // RUN: kv-opt --convert-kv-to-runtime %s | FileCheck %s
 
-!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 !blocks = memref<?x2x2x16x1x64xbf16>
 
 // CHECK-LABEL: func.func private @launch(
@@ -26,32 +25,20 @@ func.func private @plan_bytes(%ctx: !llvm.ptr, %b: !blocks, %sequences: index, %
   return %n : index
 }
 
-// The plan and max_lengths stand where a CPU's attention has nothing.
+// What the function writes stands where its row says, and a view that is absent
+// stays so.
 // CHECK-LABEL: func.func private @attention(
-// CHECK-SAME: %[[CTX:[a-z0-9]*]]: !llvm.ptr, %[[B:[a-z0-9]*]]: memref<{{[^>]*}}>, %[[L:[a-z0-9]*]]: memref<?xi32>, %[[TA:[a-z0-9]*]]: memref<?x?xi32>, %[[M:[a-z0-9]*]]: memref<?x2xi32>, %[[RO:[a-z0-9]*]]: memref<?xi32>, %[[Q:[a-z0-9]*]]: memref<?x9x64xbf16>, %[[P:[a-z0-9]*]]: memref<?xi8>, %[[SI:[a-z0-9]*]]: memref<9xf32>, %[[LSE:[a-z0-9]*]]: memref<?x9xf32>, %[[O:[a-z0-9]*]]: memref<?x9x64xbf16>, %[[I:[a-z0-9]*]]: index)
-// CHECK-DAG: %[[SCALE:.*]] = arith.constant 1.250000e-01 : f32
-// CHECK-DAG: %[[CAP:.*]] = arith.constant 3.000000e+01 : f32
-// CHECK-DAG: %[[MASK:.*]] = arith.constant 3 : i32
-// CHECK-DAG: %[[W:.*]] = arith.constant 32 : i64
-// CHECK-DAG: %[[I64:.*]] = arith.index_cast %[[I]]
-// CHECK: kv.rt.call "plannedAttention"(%[[CTX]], %[[B]], %[[L]], %[[TA]], %[[RO]], %[[M]], %[[P]], %[[I64]], %[[Q]], %[[O]], %[[LSE]], %[[SCALE]], %[[CAP]], %[[MASK]], %[[W]], %[[SI]]) absent [1]
+// CHECK-SAME: %[[CTX:[a-z0-9]*]]: !llvm.ptr, %[[B:[a-z0-9]*]]: memref<{{[^>]*}}>, %[[L:[a-z0-9]*]]: memref<?xi32>, %[[TA:[a-z0-9]*]]: memref<?x?xi32>, %[[M:[a-z0-9]*]]: memref<?x2xi32>, %[[RO:[a-z0-9]*]]: memref<?xi32>, %[[Q:[a-z0-9]*]]: memref<?x9x64xbf16>, %[[P:[a-z0-9]*]]: memref<?xi8>, %[[SI:[a-z0-9]*]]: memref<9xf32>, %[[LSE:[a-z0-9]*]]: memref<?x9xf32>, %[[O:[a-z0-9]*]]: memref<?x9x64xbf16>, %[[I:[a-z0-9]*]]: i64, %[[F:[a-z0-9]*]]: f32, %[[MASK:[a-z0-9]*]]: i32)
+// CHECK: kv.rt.call "plannedAttention"(%[[CTX]], %[[B]], %[[L]], %[[TA]], %[[RO]], %[[M]], %[[P]], %[[I]], %[[Q]], %[[O]], %[[LSE]], %[[F]], %[[F]], %[[MASK]], %[[I]], %[[SI]]) absent [1]
+// CHECK: kv.rt.call "plannedAttention"(%[[CTX]], %[[B]], %[[L]], %[[TA]], %[[RO]], %[[M]], %[[P]], %[[I]], %[[Q]], %[[O]], %[[F]], %[[F]], %[[MASK]], %[[I]]) absent [1, 10, 15]
 func.func private @attention(%ctx: !llvm.ptr, %b: !blocks, %l: memref<?xi32>, %t: memref<?x?xi32>, %m: memref<?x2xi32>,
     %ro: memref<?xi32>, %q: memref<?x9x64xbf16>, %plan: memref<?xi8>, %sinks: memref<9xf32>, %lse: memref<?x9xf32>,
-    %o: memref<?x9x64xbf16>, %layer: index) {
-  kv.attention %q in (%b, %l, %t, %m)[%layer] rows %ro plan %plan sinks %sinks outs(%o, %lse)
-      mask <chunked = 32> scale 0.125 softcap 30.0 {kv.kernel = #kv.kernel<cuda>}
-      : memref<?x9x64xbf16> in (!blocks, memref<?xi32>, memref<?x?xi32>, memref<?x2xi32>) as !kv, memref<?xi32>
-        plan memref<?xi8> sinks memref<9xf32> outs memref<?x9x64xbf16>, memref<?x9xf32>
-  return
-}
-
-// One layer, or -1 for all.
-// CHECK-LABEL: func.func private @copy_pages(
-// CHECK: kv.rt.call "copyPages"(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (memref<?x2x2x16x1x64xbf16>, memref<?xi32>, memref<?xi32>, i64) -> ()
-// CHECK: %[[ALL:.*]] = arith.constant -1 : i64
-// CHECK: kv.rt.call "copyPages"(%{{.*}}, %[[ALL]])
-func.func private @copy_pages(%ctx: !llvm.ptr, %b: !blocks, %from: memref<?xi32>, %to: memref<?xi32>, %layer: index) {
-  kv.copy_pages %b from %from to %to layer %layer {kv.kernel = #kv.kernel<cuda>} : !blocks, memref<?xi32>, memref<?xi32>
-  kv.copy_pages %b from %from to %to {kv.kernel = #kv.kernel<cuda>} : !blocks, memref<?xi32>, memref<?xi32>
+    %o: memref<?x9x64xbf16>, %layer: i64, %f: f32, %mask: i32) {
+  kv.rt.launch "plannedAttention"(%b, %l, %t, %ro, %m, %plan, %layer, %q, %f, %f, %mask, %layer, %sinks) absent [1] outs(%o, %lse)
+      : !blocks, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x2xi32>, memref<?xi8>, i64, memref<?x9x64xbf16>, f32, f32, i32, i64, memref<9xf32>
+        outs memref<?x9x64xbf16>, memref<?x9xf32>
+  kv.rt.launch "plannedAttention"(%b, %l, %t, %ro, %m, %plan, %layer, %q, %f, %f, %mask, %layer) absent [1, 10, 15] outs(%o)
+      : !blocks, memref<?xi32>, memref<?x?xi32>, memref<?xi32>, memref<?x2xi32>, memref<?xi8>, i64, memref<?x9x64xbf16>, f32, f32, i32, i64
+        outs memref<?x9x64xbf16>
   return
 }
