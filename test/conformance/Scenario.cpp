@@ -51,137 +51,41 @@ std::optional<std::string> text(const json &fields, const char *name) {
 constexpr int64_t Second = 1'000'000'000;
 
 /// A field that nobody reads expects nothing: a misspelt one is an error.
-void allowOnly(const json &fields,
-               std::initializer_list<std::string_view> names) {
+/// `names` has a blank between two.
+void allowOnly(const json &fields, std::string_view names) {
+  std::string known = " " + std::string(names) + " ";
   for (const auto &[name, value] : fields.items())
-    if (std::ranges::find(names, name) == names.end())
+    if (known.find(" " + name + " ") == known.npos)
       bad("unknown field \"" + name + "\"");
 }
 
 void checkManager(const json &fields) {
-  allowOnly(fields, {"asynchronous",
-                     "asynchronous_loads",
-                     "batch",
-                     "connector",
-                     "continuous",
-                     "devices",
-                     "disk_bytes",
-                     "draft_tokens",
-                     "error",
-                     "host_gb",
-                     "host_pages",
-                     "layers",
-                     "max_chunk_tokens",
-                     "max_seq_len",
-                     "max_steps",
-                     "memory",
-                     "page",
-                     "page_layers",
-                     "pages",
-                     "prefix_caching",
-                     "replicas",
-                     "shards",
-                     "warning",
-                     "windows",
-                     "without_affinity"});
+  allowOnly(fields,
+            "asynchronous asynchronous_loads batch connector continuous "
+            "devices dim disk_bytes draft_tokens error error_in_python heads "
+            "host_gb host_pages layers max_chunk_tokens max_seq_len max_steps "
+            "memory page page_layers pages prefix_caching replicas shards "
+            "warning windows without_affinity");
 }
 
 void checkStep(const json &step) {
   if (step.contains("repeat"))
-    return allowOnly(step, {"repeat", "steps"});
-  allowOnly(step, {"above",
-                   "active",
-                   "adapter",
-                   "at",
-                   "batch",
-                   "begin",
-                   "below",
-                   "cache_empty",
-                   "cached",
-                   "collections",
-                   "connector",
-                   "contains",
-                   "continuous",
-                   "count",
-                   "degree",
-                   "device_names",
-                   "devices",
-                   "dim",
-                   "do",
-                   "draft_tokens",
-                   "drafts",
-                   "dtype",
-                   "duration",
-                   "error",
-                   "fits",
-                   "free",
-                   "free_pct",
-                   "from",
-                   "hash",
-                   "heads",
-                   "held",
-                   "host_bytes",
-                   "host_committed_pct",
-                   "host_gb",
-                   "host_pages",
-                   "id",
-                   "images",
-                   "layers",
-                   "length",
-                   "lengths",
-                   "limit",
-                   "longest",
-                   "longest_sequence",
-                   "max_chunk_tokens",
-                   "max_lengths",
-                   "max_seq_len",
-                   "max_steps",
-                   "memory",
-                   "method",
-                   "metrics",
-                   "model",
-                   "names",
-                   "new_pages",
-                   "num_replicas",
-                   "offsets",
-                   "page",
-                   "pages",
-                   "pages_per_replica",
-                   "pool_bytes",
-                   "prefix",
-                   "prefix_caching",
-                   "prefix_duration",
-                   "prefix_priority",
-                   "prefix_tokens",
-                   "priority",
-                   "processed",
-                   "recommended",
-                   "refusal",
-                   "replica",
-                   "replica_is",
-                   "replicas",
-                   "replicate",
-                   "result",
-                   "reuses_prefix",
-                   "rounds",
-                   "rows",
-                   "salt",
-                   "scale_group",
-                   "seconds",
-                   "seed",
-                   "shards",
-                   "splits",
-                   "steps",
-                   "to",
-                   "tokens",
-                   "total",
-                   "used",
-                   "used_pct",
-                   "v_dim",
-                   "vouched",
-                   "why",
-                   "would_cache",
-                   "would_take"});
+    return allowOnly(step, "repeat steps");
+  allowOnly(step,
+            "above active adapter at batch begin below blocks cache_empty "
+            "cached collections connector contains continuous count degree "
+            "device_names devices dim do draft_tokens drafts dtype duration "
+            "error error_in_python fits free free_of free_pct from hash heads "
+            "held host_bytes host_committed_pct host_gb host_pages id images "
+            "in_c_only layers length lengths limit longest longest_sequence "
+            "max_chunk_tokens max_lengths max_seq_len max_steps memory method "
+            "metrics model names new_pages num_replicas offsets page pages "
+            "pages_per_replica pool_bytes prefix prefix_caching "
+            "prefix_duration prefix_priority prefix_tokens priority processed "
+            "ranks recommended refusal replica replica_is replicas replicate "
+            "result reuses_prefix rounds rows salt scale_group seconds seed "
+            "shards splits steps table to tokens total used used_pct v_dim "
+            "vouched why would_cache would_take");
   for (const char *name :
        {"active", "contains", "held", "length", "pages", "processed",
         "recommended", "replica_is", "vouched", "why"})
@@ -249,7 +153,8 @@ void Scenario::create(const json &fields) {
     one.strategy = number(fields, "continuous") ? KV_STRATEGY_CONTINUOUS
                                                 : KV_STRATEGY_PAGED;
     one.dtype = KV_DTYPE_F32;
-    one.heads = one.dim = 1;
+    one.heads = number(fields, "heads", 1);
+    one.dim = number(fields, "dim", 1);
     one.layers = layers[i];
     one.pageLayers = pageLayers[i];
     one.page = number(fields, "page", 1);
@@ -761,6 +666,17 @@ int32_t Scenario::symbolic(const json &step) {
     return status;
   if (step.contains("names"))
     equal("names", namesOf(list), step["names"]);
+  if (step.contains("ranks")) {
+    json ranks = json::array();
+    while (ranks.size() < namesOf(list)[0].size()) {
+      KvArgument input;
+      if (CALL(kvSymbolicInputsGet)(list, 0, static_cast<int32_t>(ranks.size()),
+                                    &input))
+        bad(kvErrorMessage());
+      ranks.push_back(input.rank);
+    }
+    equal("ranks", ranks, step["ranks"]);
+  }
   KvArgument blocks;
   if (CALL(kvSymbolicInputsGet)(list, 0, 0, &blocks))
     bad(kvErrorMessage());
@@ -811,6 +727,12 @@ void Scenario::expect(const json &step) {
     return pages;
   };
   check("free", [&] { return free(-1); });
+  check("free_of", [&] {
+    json pages = json::array();
+    for (int32_t r = 0; r < CALL(kvManagerNumReplicas)(manager); ++r)
+      pages.push_back(free(r));
+    return pages;
+  });
   check("used",
         [&] { return CALL(kvManagerTotalNumPages)(manager) - free(-1); });
   check("total", [&] { return CALL(kvManagerTotalNumPages)(manager); });
@@ -904,27 +826,31 @@ void Scenario::expect(const json &step) {
 
 /// Of the first device and collection.
 void Scenario::expectInputs(const json &step) {
-  auto values = [&](int32_t component) {
-    KvTensorView view;
-    if (CALL(kvManagerGetInput)(manager, 0, 0, component, &view))
+  auto view = [&](int32_t component, int32_t device = 0) {
+    KvTensorView found;
+    if (CALL(kvManagerGetInput)(manager, device, 0, component, &found))
       bad(kvErrorMessage());
-    int64_t count = view.sizes[0] * (view.rank > 1 ? view.sizes[1] : 1);
-    auto *data = static_cast<const int32_t *>(view.data);
-    return std::vector<int32_t>(data, data + count);
+    return found;
   };
-  if (step.contains("lengths"))
-    equal("lengths", values(KV_COMPONENT_CACHE_LENGTHS), step["lengths"]);
-  if (step.contains("max_lengths"))
-    equal("max_lengths", values(KV_COMPONENT_MAX_LENGTHS), step["max_lengths"]);
+  if (step.contains("blocks")) {
+    KvTensorView blocks = view(KV_COMPONENT_BLOCKS);
+    equal("blocks", std::vector(blocks.sizes, blocks.sizes + blocks.rank),
+          step["blocks"]);
+  }
+  for (auto [name, component] :
+       {std::pair("lengths", KV_COMPONENT_CACHE_LENGTHS),
+        {"table", KV_COMPONENT_LOOKUP_TABLE},
+        {"max_lengths", KV_COMPONENT_MAX_LENGTHS}})
+    if (step.contains(name)) {
+      KvTensorView own = view(component);
+      int64_t count = own.sizes[0] * (own.rank > 1 ? own.sizes[1] : 1);
+      auto *data = static_cast<const int32_t *>(own.data);
+      equal(name, std::vector(data, data + count), step[name]);
+    }
   if (step.contains("rows")) {
     json rows = json::array();
-    for (int32_t i = 0; i < CALL(kvManagerNumDevices)(manager); ++i) {
-      KvTensorView view;
-      if (CALL(kvManagerGetInput)(manager, i, 0, KV_COMPONENT_LOOKUP_TABLE,
-                                  &view))
-        bad(kvErrorMessage());
-      rows.push_back(view.sizes[0]);
-    }
+    for (int32_t i = 0; i < CALL(kvManagerNumDevices)(manager); ++i)
+      rows.push_back(view(KV_COMPONENT_LOOKUP_TABLE, i).sizes[0]);
     equal("rows", rows, step["rows"]);
   }
   if (step.contains("cache_empty")) {
