@@ -17,6 +17,7 @@ from kvmlir import TextGenerationContext
 OLDER = {"claim": "external_claim", "get_runtime_inputs": "fetch", "get_symbolic_inputs": "input_symbols"}
 REASONS = {"group_lacks_it": "group_lacks"}
 REFUSALS = {"never_fits": "never"}
+DTYPES = {"f8": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "f8e8m0": "float8_e8m0fnu"}
 METRICS = {"disk_pages_read": "disk_blocks_read", "disk_pages_written": "disk_blocks_written"}
 SECOND = 10**9
 
@@ -33,7 +34,7 @@ def in_python(message):
     """A message of the C interface with Python's names."""
     def snake(name):
         return re.sub("[A-Z]", lambda letter: "_" + letter[0].lower(), name[0])
-    return re.sub(r"^kv_(manager|request)_", "", re.sub(r"\b[a-z]+(?:[A-Z][a-z]+)+", snake, message))
+    return re.sub(r"^kv_((manager|request)_)?", "", re.sub(r"\b[a-z]+(?:[A-Z][a-z]+)+", snake, message))
 
 
 class Scenario:
@@ -46,7 +47,7 @@ class Scenario:
     def run(self):
         with tempfile.TemporaryDirectory() as self.disk:
             if "manager" in self.file:
-                self.create(**self.file["manager"])
+                self.create(self.file["manager"])
             for step in self.file["steps"]:
                 for inner in step.get("steps", []) * step["repeat"] if "repeat" in step else [step]:
                     self.where = inner
@@ -54,40 +55,57 @@ class Scenario:
 
     # ---- The manager ------------------------------------------------------------------------------------
 
-    def create(self, windows=(0,), layers=None, page_layers=None, page=1, replicas=1, shards=1, continuous=0,
-               prefix_caching=None, draft_tokens=0, heads=1, dim=1, connector="none", host_gb=0.0, host_pages=0,
-               disk_bytes=0, devices=None, batch=8, max_seq_len=1024, pages=0, memory=0, without_affinity=0,
-               error=None, error_in_python=None, warning=None, **options):
-        layers, page_layers = layers or [1] * len(windows), page_layers or [0] * len(windows)
-        if host_pages:  # keys and values of 4 bytes
-            host_gb = host_pages * sum(2 * one * page for one in layers) * 4 * shards / 2**30
-        caches = [kvmlir.KVCacheParams(
-            "f32", heads * shards, dim, layers[i], name="abcd"[i], page_size=page, window=window,
-            page_layers=page_layers[i], n_devices=replicas * shards, data_parallel_degree=replicas,
-            num_draft_tokens=draft_tokens,
-            enable_prefix_caching=bool(not continuous if prefix_caching is None else prefix_caching),
-            speculative_method="eagle" if draft_tokens else None, host_kvcache_swap_space_gb=host_gb or None,
-            kv_connector=None if connector == "none" else connector,
-            cache_strategy="continuous" if continuous else "paged") for i, window in enumerate(windows)]
-        params = caches[0] if len(caches) == 1 else kvmlir.MultiKVCacheParams.from_params(*caches)
-        places = devices or [f"cpu:{i}" for i in range(replicas * shards)]
-        options = {name: bool(given) if name.startswith("asynchronous") else given for name, given in options.items()}
-        options |= {"without_prefix_affinity": bool(without_affinity), "enable_runtime_checks": True}
-        if disk_bytes:
-            options |= {"disk_bytes": disk_bytes, "disk_directory": self.disk}
-        if not continuous:
-            options["num_pages"] = pages
+    @staticmethod
+    def params(fields, heads=1, dim=1, page=1):
+        """The parameters that the fields give, or else these sizes."""
+        replicas, shards = fields.get("replicas", 1), fields.get("shards", 1)
+        caches, host_gb = [], fields.get("host_gb")
+        if "host_pages" in fields and "do" not in fields:  # keys and values of 4 bytes
+            elements = sum(2 * {**fields, **one}.get("layers", 1) for one in fields.get("collections", [{}]))
+            host_gb = fields["host_pages"] * fields.get("page", page) * elements * 4 * shards / 2**30
+        for i, other in enumerate(fields.get("collections", [{}])):
+            own = {**fields, **other}
+            latent, is_continuous = own.get("v_dim", 0), own.get("continuous", 0)
+            config = kvmlir.KVCacheQuantizationConfig("f32", own["scale_group"]) if "scale_group" in own else None
+            caches.append(kvmlir.KVCacheParams(
+                DTYPES.get(own.get("dtype"), own.get("dtype", "f32")),
+                own.get("heads", heads) * (1 if latent else shards), own.get("dim", dim), own.get("layers", 1),
+                name="abcd"[i], n_devices=own.get("n_devices", shards * replicas),
+                page_size=own.get("page", page) or (0 if is_continuous else 128), window=own.get("window", 0),
+                page_layers=own.get("page_layers", 0), is_mla=bool(latent), v_head_dim=latent,
+                kvcache_quant_config=config, data_parallel_degree=replicas,
+                enable_prefix_caching=bool(own.get("prefix_caching", not is_continuous)),
+                speculative_method=own.get("method"), num_draft_tokens=own.get("draft_tokens", 0),
+                kv_connector=own.get("connector"), host_kvcache_swap_space_gb=host_gb,
+                layout=own.get("layout", "nhd"), cache_strategy="continuous" if is_continuous else "paged"))
+        return caches[0] if len(caches) == 1 else kvmlir.MultiKVCacheParams.from_params(*caches)
+
+    def create(self, fields):
+        self.requests, self.page_of, self.inputs, self.manager = {}, {}, [], None
+        count = fields.get("replicas", 1) * fields.get("shards", 1)
+        places = fields.get("devices") or [f"cpu:{i}" for i in range(count)]
+        options = {name: fields[name] for name in ("max_steps", "max_chunk_tokens", "disk_bytes") if name in fields}
+        options |= {name: bool(fields[name]) for name in ("asynchronous", "asynchronous_loads") if name in fields}
+        options |= {"without_prefix_affinity": bool(fields.get("without_affinity")), "enable_runtime_checks": True}
+        if "disk_bytes" in fields:
+            options["disk_directory"] = self.disk
+        seq = fields.get("max_seq_len", fields["page"] if fields.get("continuous") else 1024)
+        if not fields.get("continuous"):
+            options["num_pages"] = fields.get("pages", 0)
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             try:
-                self.manager = kvmlir.load_kv_manager(params, batch, page if continuous else max_seq_len, None, places,
-                                                      None, memory, page, **options)
-            except kvmlir.KVError as refused:
-                return self.equal("error", str(refused), in_python(error_in_python or error or "none"))
-        assert error is None, self.where
-        if warning:
-            self.equal("warning", str(heard[-1].message), in_python(warning))
-        self.shards, self.windows, self.layers = shards, windows, layers
+                params = self.params(fields)
+                self.manager = kvmlir.load_kv_manager(params, fields.get("batch", 8), seq, None, places, None,
+                                                      fields.get("memory", 0), params.page_size, **options)
+            except (kvmlir.KVError, ValueError) as refused:
+                sentence = fields.get("error_in_python", fields.get("error", "none"))
+                return self.equal("error", str(refused), in_python(sentence))
+        assert "error" not in fields, self.where
+        if "warning" in fields:
+            self.equal("warning", "".join(str(one.message) for one in heard), in_python(fields["warning"]))
+        self.shards = fields.get("shards", 1)
+        self.caches = getattr(params, "params", None) or [params]
 
     # ---- Steps ------------------------------------------------------------------------------------------
 
@@ -105,6 +123,8 @@ class Scenario:
     def run_step(self, step):
         if step.get("in_c_only"):
             return
+        if step.get("do") == "manager":
+            return self.create(step)
         before, error = self.figures(), None
         try:
             if "do" in step:
@@ -156,6 +176,8 @@ class Scenario:
             "limit": lambda: own.limit_active(step["tokens"]),
             "step": lambda: self.call("step", self.batch(step)),
             "release": lambda: self.call("release", id),
+            "req_blocks": lambda: self.call("get_req_blocks", id),
+            "replica_of": lambda: self.call("get_replica", own),
             "serve": lambda: self.serve(step),
             "fork": lambda: self.fork(step),
             "truncate": lambda: self.truncate(step),
@@ -217,17 +239,20 @@ class Scenario:
             row = rows[replica] = rows.get(replica, -1) + 1
             done, end = one.processed_length, one.processed_length + one.active_length
             for device in range(replica * self.shards, (replica + 1) * self.shards):
-                for c, window in enumerate(self.windows):
-                    inputs = self.inputs[device * len(self.windows) + c]
+                for c, cache in enumerate(self.caches):
+                    inputs = self.inputs[device * len(self.caches) + c]
+                    window, layers = cache.window, cache.num_layers
                     blocks, ids = inputs.blocks.numpy(), inputs.lookup_table.numpy()[row]
                     self.equal("cache length", int(inputs.cache_lengths.numpy()[row]), done)
+                    if cache.dtype is not kvmlir.DType.float32:
+                        continue  # has no room for a token
                     per_page, page = blocks.shape[2:4]
                     seen = np.arange(max(done - window + 1, 0) if window else 0, end)
                     new = np.arange(done, end)
-                    for layer in range(self.layers[c]):
-                        own = np.atleast_1d(ids).reshape(-(-self.layers[c] // per_page), -1)[layer // per_page]
+                    for layer in range(layers):
+                        own = np.atleast_1d(ids).reshape(-(-layers // per_page), -1)[layer // per_page]
                         cells = [(own[at // page], 0, layer % per_page, at % page, 0, 0) for at in (new, seen)]
-                        wanted = one.tokens + (layer + 64 * c) / 256
+                        wanted = one.tokens + 16384 * device + (layer + 64 * c) / 256
                         blocks[cells[0]] = wanted[new]
                         self.equal("the cache", blocks[cells[1]].tolist(), wanted[seen].tolist())
 
@@ -292,28 +317,10 @@ class Scenario:
 
     def formula(self, what, step):
         """A figure of parameters without a manager."""
-        shards, replicas = step.get("shards", 1), step.get("replicas", 1)
-        caches = []
-        for i, other in enumerate(step.get("collections", [{}])):
-            own = {**step, **other}
-            latent = own.get("v_dim", 0)
-            config = kvmlir.KVCacheQuantizationConfig("f32", own["scale_group"]) if "scale_group" in own else None
-            connector = own.get("connector", "none")
-            caches.append(kvmlir.KVCacheParams(
-                "float8_e4m3fn" if own.get("dtype") == "f8" else "f32", own.get("heads", 8) * (1 if latent else shards),
-                own.get("dim", 128), own.get("layers", 1), name="abcd"[i],
-                page_size=own.get("page") or (0 if own.get("continuous") else 128),
-                is_mla=bool(latent), v_head_dim=latent, kvcache_quant_config=config, n_devices=shards * replicas,
-                data_parallel_degree=replicas, enable_prefix_caching=bool(own.get("prefix_caching", 0)),
-                speculative_method=own.get("method"), num_draft_tokens=own.get("draft_tokens", 0),
-                kv_connector=None if connector == "none" else connector, host_kvcache_swap_space_gb=own.get("host_gb"),
-                cache_strategy="continuous" if own.get("continuous") else "paged"))
         if what == "shard_heads":
             return kvmlir.KVCacheParams("f32", step["heads"], 1, 1, n_devices=step.get("degree", 1),
                                         allow_kv_head_replication=bool(step.get("replicate"))).n_kv_heads_per_device
-        params = kvmlir.MultiKVCacheParams.from_params(*caches)
-        if len(caches) == 1:
-            params = caches[0]
+        params = self.params(step, 8, 128, 0)
 
         def of(own, name, *given):
             self.called.add(f"{getattr(own, '__name__', 'KVCacheParams')}.{name}")
@@ -328,6 +335,7 @@ class Scenario:
         prefix = [step["prefix"]] if "prefix" in step else []
         return {
             "num_blocks": lambda: params.spec().paged_num_blocks(batch, length, memory, *limits),
+            "host_pages": lambda: params.spec().paged_host_pages(batch, step["count"], memory),
             "estimated_memory": lambda: (
                 params.spec().paged_estimated_memory_size(batch, length, memory, *limits) if any(limits) else
                 of(paged, "estimated_memory_size", params, batch, length, None, memory, places)),
@@ -367,7 +375,12 @@ class Scenario:
             "below": lambda: step["below"] if self.result < step["below"] else self.result,
             "lengths": lambda: first.cache_lengths.numpy().tolist(),
             "max_lengths": lambda: first.max_lengths.numpy().ravel().tolist(),
+            "all_lengths": lambda: [one.cache_lengths.numpy().tolist() for one in self.inputs],
+            "all_max_lengths": lambda: [one.max_lengths.numpy().ravel().tolist() for one in self.inputs],
             "blocks": lambda: list(first.blocks.shape),
+            "last_blocks": lambda: list(self.inputs[-1].blocks.shape),
+            "last_scales": lambda: list(self.inputs[-1].kv_scales.shape),
+            "columns": lambda: first.lookup_table.shape[1],
             "table": lambda: first.lookup_table.numpy().tolist(),
             "cache_empty": lambda: first.is_cache_empty,
             "rows": lambda: [one.lookup_table.shape[0] for one in self.inputs],
