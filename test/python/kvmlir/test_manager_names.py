@@ -320,7 +320,8 @@ class Previous:
     input_row_offsets = OFFSETS
 
 
-@pytest.mark.parametrize("previous", [OFFSETS, [0, 5, 10], Previous(), {"row_offsets": OFFSETS}, (OFFSETS, OFFSETS)])
+@pytest.mark.parametrize("previous", [OFFSETS, [0, 5, 10], Previous(), {"row_offsets": OFFSETS},
+                                      (np.zeros(10, np.int32), OFFSETS)])
 def test_forms_of_previous_inputs(previous):
     for own, lengths in ((paged(2), lambda one: one.cache_lengths), (continuous(2), lambda one: one[1])):
         [inputs] = own.increment_cache_lengths(own.fetch(own.batch, 2), previous)
@@ -336,8 +337,7 @@ def test_slots_are_tuples(ids):
     assert blocks.shape == (4, 2, 3, 16, 2, 4) and is_empty.shape == () and is_empty
     assert lengths.numpy().tolist() == [0, 0] and table.numpy().tolist() == [0, 1]
     own.release(2)
-    with pytest.raises(ValueError):
-        own.fetch([1, 2])
+    refuses(lambda: own.fetch([1, 2]), ValueError, "sequence 2 is not in the cache: alloc() gives it its context")
 
 
 def symbols_of(own):
