@@ -15,6 +15,7 @@ config.environment["PATH"] = os.pathsep.join(
     [config.kv_tools, config.kv_llvm_bin, os.environ.get("PATH", "")])
 config.environment["FILECHECK_OPTS"] = "--dump-input-filter=error"
 config.substitutions.append(("%python", sys.executable))
+config.substitutions.append(("%rows", f"{sys.executable} {config.test_source_root}/lit/rows.py"))
 config.substitutions.append(("%include", config.kv_source + "/include"))
 config.substitutions.append(("%plugin", config.kv_plugin))
 config.substitutions.append(

@@ -17,51 +17,59 @@ static int32_t enumerator(const json &fields, const char *field,
   bad(std::string("unknown ") + field + " \"" + given + "\"");
 }
 
-int32_t Scenario::connector(const json &fields) {
-  return enumerator<4>(fields, "connector", {"none", "null", "host", "tiered"});
-}
-
-/// A collection of the step's fields, and where it has "collections", one for
-/// each of them, which say what is different there.
-static std::vector<KvCollectionSpec> readCollections(const json &step) {
+/// A collection of the fields, and where they have "collections", one for each
+/// of them, which say what is different there.
+void Scenario::readCollections(const json &given, const Sizes &sizes) {
   static const char *const Names[] = {"a", "b", "c", "d"};
-  std::vector<KvCollectionSpec> list;
-  for (const json &own : step.value("collections", json::array({nullptr}))) {
-    json fields = step;
+  collections.clear();
+  for (const json &own : given.value("collections", json::array({nullptr}))) {
+    json fields = given;
     if (own.is_object())
       fields.update(own);
     KvCollectionSpec one = {};
-    one.name = Names[list.size()];
-    one.dtype = static_cast<int32_t>(fields.value("dtype", "f32") == "f8"
-                                         ? KV_DTYPE_F8E4M3FN
-                                         : KV_DTYPE_F32);
+    one.name = Names[collections.size()];
+    one.dtype = enumerator<9>(
+        fields, "dtype",
+        {"f32", "f16", "bf16", "f8", "f8e5m2", "f8e8m0", "i8", "i32", "i64"});
+    one.scaleDType =
+        enumerator<3>(fields, "scale_dtype", {"f32", "f16", "bf16"});
+    one.layout = enumerator<3>(fields, "layout", {"nhd", "hnd", "cpu"});
     one.strategy = number(fields, "continuous") ? KV_STRATEGY_CONTINUOUS
                                                 : KV_STRATEGY_PAGED;
     one.layers = number(fields, "layers", 1);
-    one.heads = number(fields, "heads", 8);
-    one.dim = number(fields, "dim", 128);
+    one.heads = number(fields, "heads", sizes.heads);
+    one.dim = number(fields, "dim", sizes.dim);
     one.vDim = number(fields, "v_dim");
-    one.page = number(fields, "page");
+    one.page = number(fields, "page", sizes.page);
+    one.pageLayers = number(fields, "page_layers");
     one.scaleGroup = number(fields, "scale_group");
-    list.push_back(one);
+    one.window = number(fields, "window");
+    collections.push_back(one);
   }
-  return list;
+}
+
+KvCacheSpec Scenario::readSpec(const json &fields, const Sizes &sizes) {
+  readCollections(fields, sizes);
+  KvCacheSpec spec = {};
+  spec.collections = collections.data();
+  spec.numCollections = static_cast<int32_t>(collections.size());
+  spec.enablePrefixCaching = static_cast<int32_t>(
+      number(fields, "prefix_caching", !number(fields, "continuous")));
+  spec.dataParallelDegree = number(fields, "replicas", 1);
+  spec.numDevices =
+      number(fields, "n_devices",
+             spec.dataParallelDegree * number(fields, "shards", 1));
+  spec.numDraftTokens = static_cast<int32_t>(number(fields, "draft_tokens"));
+  spec.speculativeMethod =
+      enumerator<4>(fields, "method", {"none", "eagle", "mtp", "dflash"});
+  spec.connector =
+      enumerator<4>(fields, "connector", {"none", "null", "host", "tiered"});
+  spec.hostSwapSpaceGB = fields.value("host_gb", 0.0);
+  return spec;
 }
 
 int32_t Scenario::formula(const json &step) {
-  std::vector<KvCollectionSpec> list = readCollections(step);
-  KvCacheSpec spec = {};
-  spec.collections = list.data();
-  spec.numCollections = static_cast<int32_t>(list.size());
-  spec.enablePrefixCaching =
-      static_cast<int32_t>(number(step, "prefix_caching"));
-  spec.dataParallelDegree = number(step, "replicas", 1);
-  spec.numDevices = spec.dataParallelDegree * number(step, "shards", 1);
-  spec.speculativeMethod =
-      enumerator<4>(step, "method", {"none", "eagle", "mtp", "dflash"});
-  spec.numDraftTokens = static_cast<int32_t>(number(step, "draft_tokens"));
-  spec.connector = connector(step);
-  spec.hostSwapSpaceGB = step.value("host_gb", 0.0);
+  KvCacheSpec spec = readSpec(step, {8, 128, 0});
   int64_t batch = number(step, "batch", 512);
   int64_t length = number(step, "max_seq_len", 1 << 20);
   int64_t memory = number(step, "memory", 1 << 30);
@@ -86,6 +94,9 @@ int32_t Scenario::formula(const json &step) {
   return figure([&](int64_t *out) {
     if (what == "num_blocks")
       return CALL(kvPagedNumBlocks)(&spec, batch, length, memory, &limits, out);
+    if (what == "host_pages")
+      return CALL(kvPagedHostPages)(&spec, batch, number(step, "count"), memory,
+                                    out);
     if (what == "estimated_memory")
       return CALL(kvPagedEstimatedMemorySize)(&spec, batch, length, memory,
                                               &limits, out);

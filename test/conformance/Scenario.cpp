@@ -51,141 +51,40 @@ std::optional<std::string> text(const json &fields, const char *name) {
 constexpr int64_t Second = 1'000'000'000;
 
 /// A field that nobody reads expects nothing: a misspelt one is an error.
-void allowOnly(const json &fields,
-               std::initializer_list<std::string_view> names) {
+/// `names` has a blank between two.
+void allowOnly(const json &fields, std::string_view names) {
+  std::string known = " " + std::string(names) + " ";
   for (const auto &[name, value] : fields.items())
-    if (std::ranges::find(names, name) == names.end())
+    if (known.find(" " + name + " ") == known.npos)
       bad("unknown field \"" + name + "\"");
-}
-
-void checkManager(const json &fields) {
-  allowOnly(fields, {"asynchronous",
-                     "asynchronous_loads",
-                     "batch",
-                     "connector",
-                     "continuous",
-                     "devices",
-                     "disk_bytes",
-                     "draft_tokens",
-                     "error",
-                     "host_gb",
-                     "host_pages",
-                     "layers",
-                     "max_chunk_tokens",
-                     "max_seq_len",
-                     "max_steps",
-                     "memory",
-                     "page",
-                     "page_layers",
-                     "pages",
-                     "prefix_caching",
-                     "replicas",
-                     "shards",
-                     "warning",
-                     "windows",
-                     "without_affinity"});
 }
 
 void checkStep(const json &step) {
   if (step.contains("repeat"))
-    return allowOnly(step, {"repeat", "steps"});
-  allowOnly(step, {"above",
-                   "active",
-                   "adapter",
-                   "at",
-                   "batch",
-                   "begin",
-                   "below",
-                   "cache_empty",
-                   "cached",
-                   "collections",
-                   "connector",
-                   "contains",
-                   "continuous",
-                   "count",
-                   "degree",
-                   "device_names",
-                   "devices",
-                   "dim",
-                   "do",
-                   "draft_tokens",
-                   "drafts",
-                   "dtype",
-                   "duration",
-                   "error",
-                   "fits",
-                   "free",
-                   "free_pct",
-                   "from",
-                   "hash",
-                   "heads",
-                   "held",
-                   "host_bytes",
-                   "host_committed_pct",
-                   "host_gb",
-                   "host_pages",
-                   "id",
-                   "images",
-                   "layers",
-                   "length",
-                   "lengths",
-                   "limit",
-                   "longest",
-                   "longest_sequence",
-                   "max_chunk_tokens",
-                   "max_lengths",
-                   "max_seq_len",
-                   "max_steps",
-                   "memory",
-                   "method",
-                   "metrics",
-                   "model",
-                   "names",
-                   "new_pages",
-                   "num_replicas",
-                   "offsets",
-                   "page",
-                   "pages",
-                   "pages_per_replica",
-                   "pool_bytes",
-                   "prefix",
-                   "prefix_caching",
-                   "prefix_duration",
-                   "prefix_priority",
-                   "prefix_tokens",
-                   "priority",
-                   "processed",
-                   "recommended",
-                   "refusal",
-                   "replica",
-                   "replica_is",
-                   "replicas",
-                   "replicate",
-                   "result",
-                   "reuses_prefix",
-                   "rounds",
-                   "rows",
-                   "salt",
-                   "scale_group",
-                   "seconds",
-                   "seed",
-                   "shards",
-                   "splits",
-                   "steps",
-                   "to",
-                   "tokens",
-                   "total",
-                   "used",
-                   "used_pct",
-                   "v_dim",
-                   "vouched",
-                   "why",
-                   "would_cache",
-                   "would_take"});
+    return allowOnly(step, "repeat steps");
+  allowOnly(step,
+            "above active adapter all_lengths all_max_lengths asynchronous "
+            "asynchronous_loads at batch begin below blocks cache_empty "
+            "cached collections columns connector contains continuous count "
+            "degree device_names devices dim disk_bytes do draft_tokens "
+            "drafts dtype duration error error_in_python fits free free_of "
+            "free_pct from hash heads held host_bytes host_committed_pct "
+            "host_gb host_pages id images in_c_only last_blocks last_scales "
+            "layers layout length lengths limit longest longest_sequence "
+            "max_chunk_tokens max_lengths max_seq_len max_steps memory "
+            "method metrics model n_devices names new_pages num_replicas "
+            "offsets page page_layers pages pages_per_replica pool_bytes "
+            "prefix prefix_caching prefix_duration prefix_priority "
+            "prefix_tokens priority processed ranks recommended refusal "
+            "replica replica_is replicas replicate result reuses_prefix "
+            "rounds rows salt scale_dtype scale_group seconds seed shards "
+            "splits steps table to tokens total used used_pct v_dim vouched "
+            "warning why window without_affinity would_cache would_take");
   for (const char *name :
        {"active", "contains", "held", "length", "pages", "processed",
         "recommended", "replica_is", "vouched", "why"})
-    if (step.contains(name) && !step.contains("id"))
+    if (step.contains(name) && !step.contains("id") &&
+        step.value("do", "") != "manager")
       bad(std::string("\"") + name + "\" needs an \"id\"");
   if (step.contains("splits") && step.value("do", "") != "splits")
     bad("\"splits\" is of the step of that name");
@@ -196,16 +95,19 @@ void checkStep(const json &step) {
 
 } // namespace
 
-Scenario::Scenario(const json &file) : file(file) {
-  if (file.contains("manager"))
-    create(file["manager"]);
-}
+Scenario::Scenario(const json &file) : file(file) {}
 
-Scenario::~Scenario() {
+Scenario::~Scenario() { forget(); }
+
+void Scenario::forget() {
   requests.clear();
+  pageOf.clear();
+  nameOf.clear();
   CALL(kvManagerDestroy)(manager);
+  manager = nullptr;
   if (!disk.empty())
     std::filesystem::remove_all(disk);
+  disk.clear();
 }
 
 void Scenario::fail(const std::string &text) {
@@ -226,50 +128,8 @@ void Scenario::equal(const std::string &what, const A &actual,
 //===----------------------------------------------------------------------===//
 
 void Scenario::create(const json &fields) {
-  checkManager(fields);
-  // One element a token, so that cells can hold the tokens themselves.
-  std::vector<int64_t> windows = {0};
-  if (fields.contains("windows"))
-    windows = fields["windows"].get<std::vector<int64_t>>();
-  /// One number a collection.
-  auto each = [&](const char *name, int64_t otherwise) {
-    std::vector<int64_t> values(windows.size(), otherwise);
-    if (fields.contains(name))
-      values = fields[name].get<std::vector<int64_t>>();
-    if (values.size() != windows.size())
-      bad(std::string("\"") + name + "\" needs a number a collection");
-    return values;
-  };
-  std::vector<int64_t> layers = each("layers", 1);
-  std::vector<int64_t> pageLayers = each("page_layers", 0);
-  static const char *const Names[] = {"a", "b", "c", "d"};
-  for (size_t i = 0; i < windows.size(); ++i) {
-    KvCollectionSpec one = {};
-    one.name = Names[collections.size()];
-    one.strategy = number(fields, "continuous") ? KV_STRATEGY_CONTINUOUS
-                                                : KV_STRATEGY_PAGED;
-    one.dtype = KV_DTYPE_F32;
-    one.heads = one.dim = 1;
-    one.layers = layers[i];
-    one.pageLayers = pageLayers[i];
-    one.page = number(fields, "page", 1);
-    one.window = windows[i];
-    collections.push_back(one);
-  }
-  int64_t replicas = number(fields, "replicas", 1);
+  KvCacheSpec spec = readSpec(fields, {1, 1, 1});
   shards = number(fields, "shards", 1);
-  KvCacheSpec spec = {};
-  spec.collections = collections.data();
-  spec.numCollections = static_cast<int32_t>(collections.size());
-  spec.enablePrefixCaching = static_cast<int32_t>(
-      number(fields, "prefix_caching", !number(fields, "continuous")));
-  spec.numDevices = replicas * shards;
-  spec.dataParallelDegree = replicas;
-  spec.numDraftTokens = static_cast<int32_t>(number(fields, "draft_tokens"));
-  if (spec.numDraftTokens)
-    spec.speculativeMethod = KV_SPECULATIVE_EAGLE;
-  spec.connector = connector(fields);
-  spec.hostSwapSpaceGB = fields.value("host_gb", 0.0);
   if (fields.contains("host_pages")) { // keys and values of 4 bytes
     int64_t elements = 0;
     for (const KvCollectionSpec &one : collections)
@@ -300,9 +160,8 @@ void Scenario::create(const json &fields) {
   options.devices = devices.empty() ? nullptr : devices.data();
   options.numDevices = static_cast<int32_t>(devices.size());
   options.maxBatchSize = static_cast<int32_t>(number(fields, "batch", 8));
-  options.maxSeqLen = number(fields, "max_seq_len", 1 << 10);
-  if (number(fields, "continuous"))
-    options.maxSeqLen = 0;
+  options.maxSeqLen =
+      number(fields, "max_seq_len", number(fields, "continuous") ? 0 : 1 << 10);
   options.numPages = number(fields, "pages");
   options.availableCacheMemory = number(fields, "memory");
   options.maxSteps = static_cast<int32_t>(number(fields, "max_steps"));
@@ -316,7 +175,6 @@ void Scenario::create(const json &fields) {
     *static_cast<std::string *>(context) = sentence;
   };
   options.warnContext = &warning;
-  where = "manager";
   int32_t status = CALL(kvManagerCreate)(&spec, &options, &manager);
   if (fields.contains("error"))
     equal("error", status == KV_STATUS_OK ? "none" : kvErrorMessage(),
@@ -332,6 +190,11 @@ void Scenario::create(const json &fields) {
 //===----------------------------------------------------------------------===//
 
 void Scenario::run() {
+  if (file.contains("manager")) {
+    json step = file["manager"];
+    step["do"] = where = "manager";
+    runStep(step);
+  }
   int64_t at = 0;
   for (const json &step : file.at("steps")) {
     where = "step " + std::to_string(at++) + " " + step.dump();
@@ -348,6 +211,10 @@ void Scenario::runStep(const json &step) {
       for (const json &inner : step.at("steps"))
         runStep(inner);
     return;
+  }
+  if (step.value("do", "") == "manager") {
+    forget();
+    return create(step);
   }
   // A call that is refused has changed nothing that can be seen.
   auto figures = [&] {
@@ -454,6 +321,15 @@ int32_t Scenario::perform(const std::string &what, const json &step) {
   }
   if (what == "release")
     return CALL(kvManagerRelease)(manager, id());
+  if (what == "req_blocks") {
+    const int32_t *pages = nullptr;
+    int64_t count = 0;
+    return CALL(kvManagerGetReqBlocks)(manager, id(), &pages, &count);
+  }
+  if (what == "replica_of") {
+    int32_t replica = 0;
+    return CALL(kvManagerGetReplica)(manager, id(), &replica);
+  }
   if (what == "serve")
     return serve(step);
   if (what == "fork")
@@ -651,10 +527,25 @@ void Scenario::touchCells(const std::vector<const KvRequest *> &list) {
         get(KV_COMPONENT_LOOKUP_TABLE, table);
         get(KV_COMPONENT_CACHE_LENGTHS, lengths);
         equal("cache length", static_cast<int32_t *>(lengths.data)[row], done);
+        if (collections[c].dtype != KV_DTYPE_F32)
+          continue; // has no room for a token
         // Layer l is layer l % layersPerPage of the pages of its band, whose
         // ids are a segment of the row.
         int64_t layersPerPage = blocks.sizes[2], layers = collections[c].layers;
         int64_t bands = (layers + layersPerPage - 1) / layersPerPage;
+        if (table.rank == 2) {
+          // The null page is zero, and so is a row behind its pages.
+          auto *ids = static_cast<const int32_t *>(table.data);
+          const int32_t *pages = nullptr;
+          int64_t held = 0, segment = table.sizes[1] / bands;
+          CALL(kvManagerGetReqBlocks)(manager, CALL(kvRequestId)(one), &pages,
+                                      &held);
+          for (int64_t at = 0; at < table.sizes[1]; ++at)
+            if (at % segment >= held && ids[row * table.strides[0] + at] != 0)
+              fail("a row of the table has a page at " + std::to_string(at));
+          if (*static_cast<float *>(blocks.data) != 0)
+            fail("the null page is not zero");
+        }
         auto cell = [&](int64_t layer, int64_t position) {
           auto *ids = static_cast<const int32_t *>(table.data);
           int64_t page = blocks.sizes[3], band = layer / layersPerPage;
@@ -671,9 +562,9 @@ void Scenario::touchCells(const std::vector<const KvRequest *> &list) {
                  layer % layersPerPage * blocks.strides[2] +
                  position % page * blocks.strides[3];
         };
-        // Differs by collection and layer: they may share memory.
+        // Differs by device, collection and layer: they may share memory.
         auto content = [&](int64_t layer, int64_t position) {
-          return static_cast<float>(tokens[position]) +
+          return static_cast<float>(tokens[position] + 16384 * device) +
                  static_cast<float>(layer + 64 * c) / 256;
         };
         for (int64_t layer = 0; layer < layers; ++layer)
@@ -761,6 +652,17 @@ int32_t Scenario::symbolic(const json &step) {
     return status;
   if (step.contains("names"))
     equal("names", namesOf(list), step["names"]);
+  if (step.contains("ranks")) {
+    json ranks = json::array();
+    while (ranks.size() < namesOf(list)[0].size()) {
+      KvArgument input;
+      if (CALL(kvSymbolicInputsGet)(list, 0, static_cast<int32_t>(ranks.size()),
+                                    &input))
+        bad(kvErrorMessage());
+      ranks.push_back(input.rank);
+    }
+    equal("ranks", ranks, step["ranks"]);
+  }
   KvArgument blocks;
   if (CALL(kvSymbolicInputsGet)(list, 0, 0, &blocks))
     bad(kvErrorMessage());
@@ -811,6 +713,12 @@ void Scenario::expect(const json &step) {
     return pages;
   };
   check("free", [&] { return free(-1); });
+  check("free_of", [&] {
+    json pages = json::array();
+    for (int32_t r = 0; r < CALL(kvManagerNumReplicas)(manager); ++r)
+      pages.push_back(free(r));
+    return pages;
+  });
   check("used",
         [&] { return CALL(kvManagerTotalNumPages)(manager) - free(-1); });
   check("total", [&] { return CALL(kvManagerTotalNumPages)(manager); });
@@ -844,6 +752,7 @@ void Scenario::expect(const json &step) {
                    {"prompt_tokens", metrics.promptTokens},
                    {"evicted_pages", metrics.evictedPages},
                    {"refusals", metrics.refusals},
+                   {"peak_used_pages", metrics.peakUsedPages},
                    {"loaded_pages", metrics.loadedPages},
                    {"stored_pages", metrics.storedPages},
                    {"disk_pages_read", metrics.diskPagesRead},
@@ -904,27 +813,54 @@ void Scenario::expect(const json &step) {
 
 /// Of the first device and collection.
 void Scenario::expectInputs(const json &step) {
-  auto values = [&](int32_t component) {
-    KvTensorView view;
-    if (CALL(kvManagerGetInput)(manager, 0, 0, component, &view))
+  auto view = [&](int32_t component, int32_t device = 0) {
+    KvTensorView found;
+    if (CALL(kvManagerGetInput)(manager, device, 0, component, &found))
       bad(kvErrorMessage());
-    int64_t count = view.sizes[0] * (view.rank > 1 ? view.sizes[1] : 1);
-    auto *data = static_cast<const int32_t *>(view.data);
-    return std::vector<int32_t>(data, data + count);
+    return found;
   };
-  if (step.contains("lengths"))
-    equal("lengths", values(KV_COMPONENT_CACHE_LENGTHS), step["lengths"]);
-  if (step.contains("max_lengths"))
-    equal("max_lengths", values(KV_COMPONENT_MAX_LENGTHS), step["max_lengths"]);
+  auto sizes = [&](int32_t component, int32_t collection) {
+    KvTensorView own;
+    if (CALL(kvManagerGetInput)(manager, 0, collection, component, &own))
+      bad(kvErrorMessage());
+    return std::vector(own.sizes, own.sizes + own.rank);
+  };
+  if (step.contains("blocks"))
+    equal("blocks", sizes(KV_COMPONENT_BLOCKS, 0), step["blocks"]);
+  if (step.contains("last_blocks"))
+    equal("last_blocks",
+          sizes(KV_COMPONENT_BLOCKS, int32_t(collections.size()) - 1),
+          step["last_blocks"]);
+  if (step.contains("last_scales"))
+    equal("last_scales",
+          sizes(KV_COMPONENT_SCALES, int32_t(collections.size()) - 1),
+          step["last_scales"]);
+  if (step.contains("columns"))
+    equal("columns", sizes(KV_COMPONENT_LOOKUP_TABLE, 0)[1], step["columns"]);
+  for (auto [name, component] :
+       {std::pair("lengths", KV_COMPONENT_CACHE_LENGTHS),
+        {"table", KV_COMPONENT_LOOKUP_TABLE},
+        {"max_lengths", KV_COMPONENT_MAX_LENGTHS}}) {
+    auto values = [&](int32_t device) {
+      KvTensorView own = view(component, device);
+      int64_t count = own.sizes[0] * (own.rank > 1 ? own.sizes[1] : 1);
+      auto *data = static_cast<const int32_t *>(own.data);
+      return std::vector(data, data + count);
+    };
+    if (step.contains(name))
+      equal(name, values(0), step[name]);
+    std::string all = std::string("all_") + name;
+    if (!step.contains(all))
+      continue;
+    json found = json::array();
+    for (int32_t i = 0; i < CALL(kvManagerNumDevices)(manager); ++i)
+      found.push_back(values(i));
+    equal(all, found, step[all]);
+  }
   if (step.contains("rows")) {
     json rows = json::array();
-    for (int32_t i = 0; i < CALL(kvManagerNumDevices)(manager); ++i) {
-      KvTensorView view;
-      if (CALL(kvManagerGetInput)(manager, i, 0, KV_COMPONENT_LOOKUP_TABLE,
-                                  &view))
-        bad(kvErrorMessage());
-      rows.push_back(view.sizes[0]);
-    }
+    for (int32_t i = 0; i < CALL(kvManagerNumDevices)(manager); ++i)
+      rows.push_back(view(KV_COMPONENT_LOOKUP_TABLE, i).sizes[0]);
     equal("rows", rows, step["rows"]);
   }
   if (step.contains("cache_empty")) {

@@ -54,6 +54,7 @@ private:
   };
 
   void create(const json &manager);
+  void forget();
   void runStep(const json &step);
   int32_t perform(const std::string &what, const json &step);
   int32_t serve(const json &step);
@@ -68,7 +69,13 @@ private:
   int32_t formula(const json &step); // in Formulas.cpp
   int32_t symbolicOf(const KvCacheSpec &spec, const json &step);
   json namesOf(const KvSymbolicInputs *list);
-  static int32_t connector(const json &fields);
+  /// Where the fields do not say.
+  struct Sizes {
+    int64_t heads, dim, page;
+  };
+  // In Formulas.cpp.
+  void readCollections(const json &given, const Sizes &sizes);
+  KvCacheSpec readSpec(const json &fields, const Sizes &sizes);
   /// fn(place) writes the result of a formula, if it succeeds.
   template <class T = int64_t, class Fn> int32_t figure(Fn &&fn) {
     T value = 0;

@@ -1,6 +1,9 @@
-// RUN: kv-opt --verify-diagnostics --split-input-file %s
+// RUN: %rows %s | kv-opt --verify-diagnostics --split-input-file
 
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
+
+// -----
+
 func.func @mask(%q: tensor<?x4x8xf32>, %kv: !kv, %rows: tensor<?xi32>, %tree: tensor<?xi64>) -> tensor<?x4x8xf32> {
   %l = arith.constant 1 : index
   // expected-error @+1 {{has a tree and the mask #kv.mask<none>: that of a tree must be causal, sliding or chunked_causal}}
@@ -11,7 +14,6 @@ func.func @mask(%q: tensor<?x4x8xf32>, %kv: !kv, %rows: tensor<?xi32>, %tree: te
 
 // -----
 
-!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
 func.func @mask_of_a_plan(%kv: !kv, %rows: tensor<?xi32>) -> tensor<?x4xi32> {
   // expected-error @+1 {{has a tree and the mask #kv.mask<chunked = 4>: that of a tree must be causal, sliding or chunked_causal}}
   %plan = kv.plan %kv rows %rows mask <chunked = 4> tree : !kv, tensor<?xi32> -> tensor<?x4xi32>
@@ -20,7 +22,6 @@ func.func @mask_of_a_plan(%kv: !kv, %rows: tensor<?xi32>) -> tensor<?x4xi32> {
 
 // -----
 
-!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
 func.func @keys(%q: tensor<?x4x8xf32>, %kv: !kv, %rows: tensor<?xi32>, %tree: tensor<?xi64>) -> tensor<?x4x8xf32> {
   %l = arith.constant 1 : index
   // expected-error @+1 {{takes a tree or 'keys', not both: the nodes of a tree are keys of this step's rows}}
@@ -31,7 +32,6 @@ func.func @keys(%q: tensor<?x4x8xf32>, %kv: !kv, %rows: tensor<?xi32>, %tree: te
 
 // -----
 
-!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
 func.func @rows(%q: tensor<6x4x8xf32>, %kv: !kv, %rows: tensor<?xi32>, %tree: tensor<5xi64>) -> tensor<6x4x8xf32> {
   %l = arith.constant 1 : index
   // expected-error @+1 {{'q' has 6 rows, 'tree' has 5}}
@@ -42,7 +42,6 @@ func.func @rows(%q: tensor<6x4x8xf32>, %kv: !kv, %rows: tensor<?xi32>, %tree: te
 
 // -----
 
-!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
 func.func @positions(%kv: !kv, %rows: tensor<?xi32>, %tree: tensor<5xi64>) -> tensor<6xi32> {
   // expected-error @+1 {{'tree' has 5 rows, 'result' has 6}}
   %p = kv.positions %kv, %rows tree %tree : !kv, tensor<?xi32> tree tensor<5xi64> -> tensor<6xi32>
@@ -51,7 +50,6 @@ func.func @positions(%kv: !kv, %rows: tensor<?xi32>, %tree: tensor<5xi64>) -> te
 
 // -----
 
-!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
 func.func @words(%kv: !kv, %rows: tensor<?xi32>, %tree: tensor<?xi32>) -> tensor<?xi32> {
   // expected-error @+1 {{tensor of 64-bit signless integer values}}
   %p = kv.positions %kv, %rows tree %tree : !kv, tensor<?xi32> tree tensor<?xi32> -> tensor<?xi32>
@@ -60,7 +58,6 @@ func.func @words(%kv: !kv, %rows: tensor<?xi32>, %tree: tensor<?xi32>) -> tensor
 
 // -----
 
-!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
 func.func @plan_without(%q: tensor<?x4x8xf32>, %kv: !kv, %rows: tensor<?xi32>, %tree: tensor<?xi64>) -> tensor<?x4x8xf32> {
   %l = arith.constant 1 : index
   %plan = kv.plan %kv rows %rows mask <causal> : !kv, tensor<?xi32> -> tensor<?x4xi32>
@@ -72,7 +69,6 @@ func.func @plan_without(%q: tensor<?x4x8xf32>, %kv: !kv, %rows: tensor<?xi32>, %
 
 // -----
 
-!kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 4>
 func.func @plan_with(%q: tensor<?x4x8xf32>, %kv: !kv, %rows: tensor<?xi32>) -> tensor<?x4x8xf32> {
   %l = arith.constant 1 : index
   %plan = kv.plan %kv rows %rows mask <causal> tree : !kv, tensor<?xi32> -> tensor<?x4xi32>

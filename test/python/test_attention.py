@@ -1,13 +1,13 @@
 """Generated attention on the CPU: every variant against numpy in double precision, and rows whose bits
 depend on nothing around them."""
 
-import itertools
 import subprocess
 
 import numpy as np
 import pytest
 
 from caches import Cache, Geometry
+from covering import covering_array
 from host import call_runtime, has_matrix_unit
 from tools import QUICK, find
 
@@ -34,31 +34,6 @@ MATRIX_LEVEL = "x86-64-v4-amx"
 MATRIX_PARAMETERS = PARAMETERS | {"dtype": [("bf16", ())], "dim": [32, 64, 96, 128, 160, 192, 256],
                                   "more": ["", "softcap", "sinks"], "mcpu": [MATRIX_LEVEL]}
 needs_matrix_unit = pytest.mark.machine(has_matrix_unit(), "AMX")
-
-
-def covering_array(parameters):
-    """Few rows with every pair: each row is the one of some candidates that has the most new pairs."""
-    rng = np.random.default_rng(0)
-    names = list(parameters)
-    sizes = [len(parameters[name]) for name in names]
-
-    def pairs(row):
-        return set(itertools.combinations(enumerate(row), 2))
-
-    missing = {((i, a), (j, b)) for i, j in itertools.combinations(range(len(names)), 2)
-               for a in range(sizes[i]) for b in range(sizes[j])}
-    rows = []
-    while missing:
-        (i, a), (j, b) = min(missing)
-        best = None
-        for _ in range(40):
-            row = [int(rng.integers(size)) for size in sizes]
-            row[i], row[j] = a, b
-            if best is None or len(pairs(row) & missing) > len(pairs(best) & missing):
-                best = row
-        missing -= pairs(best)
-        rows.append({name: parameters[name][value] for name, value in zip(names, best)})
-    return rows
 
 
 def geometry(dtype, dim, page, place, latent=False, heads=2, layers=2, **more):

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from covering import WHOLE_PRODUCT
 from tools import KV_IMPORT, ROOT, find, run
 
 MODEL = ROOT / "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"
@@ -45,15 +46,19 @@ def ask(name="x", tokens=PROMPT, new=NEW, **more):
     return {"id": name, "tokens": tokens, "max_new_tokens": new, "logits": "digest", **more}
 
 
-@pytest.fixture(scope="module", params=("dense", "keep", "i8"))
+WEIGHTS, PAGES = ("dense", "keep", "i8"), (1, 16, 128)
+
+
+@pytest.fixture(scope="module", params=WEIGHTS)
 def folder(request, tmp_path_factory):
     """With weights of bf16, with the file's blocks of 4 and 8 bits, and of 8 bits with a scale a row."""
     path = tmp_path_factory.mktemp("bits")
     done = run(KV_IMPORT, MODEL, "-o", path, "--dtype", "bf16", "--weights", request.param)
     assert done.returncode == 0, done.stderr
-    for page in (1, 16, 128):
+    for page in PAGES:
         subprocess.run([KV_COMPILE, path / "model.mlir", "-o", path / f"page{page}.so",
                         f"--page-size={page}"], check=True, timeout=60)
+    path.joinpath("kind").write_text(request.param)
     yield path
     (path / "weights.safetensors").unlink()
 
@@ -67,9 +72,12 @@ def alone(folder):
     return rows
 
 
-@pytest.mark.parametrize("threads", (1, 2, 3))
-@pytest.mark.parametrize("page", (1, 16, 128))
-def test_threads_and_pages(folder, alone, threads, page):
+@pytest.mark.parametrize("turn", range(3) if WHOLE_PRODUCT else (0,))
+@pytest.mark.parametrize("page", PAGES)
+def test_threads_and_pages(folder, alone, turn, page):
+    """One to three threads: with every page size, and with all weights, once."""
+    kind = folder.joinpath("kind").read_text()
+    threads = 1 + (turn + PAGES.index(page) + WEIGHTS.index(kind)) % 3
     served = Served(folder, page, [ask()], "--threads", threads)
     assert served.statistics["threads"] == threads and served.statistics["page_size"] == page
     assert served.rows["x"] == alone

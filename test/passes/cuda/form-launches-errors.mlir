@@ -1,15 +1,23 @@
 // What is nearly a kernel's computation is none.
 //
-// RUN: not kv-opt --kv-form-launches="chips=sm_80,sm_75" --split-input-file %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: %rows %s | not kv-opt --kv-form-launches="chips=sm_80,sm_75" --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=CHIP
 // CHIP: chip 'sm_75': expected sm_80 or later, such as sm_80 or sm_90a
-// RUN: not kv-opt --kv-form-launches="chips=sm_90a,sm_80,sm_90a" --split-input-file %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: %rows %s | not kv-opt --kv-form-launches="chips=sm_90a,sm_80,sm_90a" --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=TWICE
 // TWICE: chip 'sm_90a' is given twice: expected each once
-// RUN: kv-opt --kv-form-launches --verify-diagnostics --split-input-file %s
+// RUN: %rows %s | kv-opt --kv-form-launches --verify-diagnostics --split-input-file
+
+#lhs = affine_map<(m, n, k) -> (m, k)>
+#out = affine_map<(m, n, k) -> (m, n)>
+#rhs = affine_map<(m, n, k) -> (n, k)>
+#ij = affine_map<(i, j) -> (i, j)>
+#i = affine_map<(i, j) -> (i)>
+#j = affine_map<(i, j) -> (j)>
+!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
+
+// -----
 
 // The weight is [K, N].
-#lhs = affine_map<(m, n, k) -> (m, k)>
 #rhs = affine_map<(m, n, k) -> (k, n)>
-#out = affine_map<(m, n, k) -> (m, n)>
 func.func @not_transposed(%x: tensor<4x64xbf16>, %w: tensor<64x32xbf16>) -> tensor<4x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<4x32xf32>
@@ -23,9 +31,6 @@ func.func @not_transposed(%x: tensor<4x64xbf16>, %w: tensor<64x32xbf16>) -> tens
 // -----
 
 // The sum starts elsewhere.
-#lhs = affine_map<(m, n, k) -> (m, k)>
-#rhs = affine_map<(m, n, k) -> (n, k)>
-#out = affine_map<(m, n, k) -> (m, n)>
 func.func @accumulates(%x: tensor<4x64xbf16>, %w: tensor<32x64xbf16>, %sum: tensor<4x32xf32>) -> tensor<4x32xf32> {
   // expected-error @+1 {{'linalg.matmul' op has no kernel on a GPU}}
   %y = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
@@ -35,9 +40,6 @@ func.func @accumulates(%x: tensor<4x64xbf16>, %w: tensor<32x64xbf16>, %sum: tens
 
 // -----
 
-#lhs = affine_map<(m, n, k) -> (m, k)>
-#rhs = affine_map<(m, n, k) -> (n, k)>
-#out = affine_map<(m, n, k) -> (m, n)>
 func.func @wide_weight(%x: tensor<4x64xf64>, %w: tensor<32x64xf64>) -> tensor<4x32xf64> {
   %zero = arith.constant 0.0 : f64
   %empty = tensor.empty() : tensor<4x32xf64>
@@ -50,9 +52,6 @@ func.func @wide_weight(%x: tensor<4x64xf64>, %w: tensor<32x64xf64>) -> tensor<4x
 
 // -----
 
-#lhs = affine_map<(m, n, k) -> (m, k)>
-#rhs = affine_map<(m, n, k) -> (n, k)>
-#out = affine_map<(m, n, k) -> (m, n)>
 func.func @other_result(%x: tensor<4x64xbf16>, %w: tensor<32x64xbf16>) -> tensor<4x32xf64> {
   %zero = arith.constant 0.0 : f64
   %empty = tensor.empty() : tensor<4x32xf64>
@@ -66,9 +65,6 @@ func.func @other_result(%x: tensor<4x64xbf16>, %w: tensor<32x64xbf16>) -> tensor
 // -----
 
 // Rows of the product, and of what is multiplied, are moved in chunks.
-#lhs = affine_map<(m, n, k) -> (m, k)>
-#rhs = affine_map<(m, n, k) -> (n, k)>
-#out = affine_map<(m, n, k) -> (m, n)>
 func.func @odd_products(%x: tensor<4x64xf32>, %w: tensor<36x64xbf16>, %u: tensor<4x36xf32>, %v: tensor<32x36xbf16>)
     -> (tensor<4x36xf32>, tensor<4x32xf32>) {
   %zero = arith.constant 0.0 : f32
@@ -87,9 +83,6 @@ func.func @odd_products(%x: tensor<4x64xf32>, %w: tensor<36x64xbf16>, %u: tensor
 // -----
 
 // Rows have the weight's type when they are multiplied, and no other.
-#lhs = affine_map<(m, n, k) -> (m, k)>
-#rhs = affine_map<(m, n, k) -> (n, k)>
-#out = affine_map<(m, n, k) -> (m, n)>
 module attributes {kv.activations = f16} {
   func.func @other_activations(%x: tensor<4x64xf32>, %w: tensor<32x64xbf16>) -> tensor<4x32xf32> {
     %zero = arith.constant 0.0 : f32
@@ -105,9 +98,6 @@ module attributes {kv.activations = f16} {
 // -----
 
 // A mean of another width is none.
-#ij = affine_map<(i, j) -> (i, j)>
-#i = affine_map<(i, j) -> (i)>
-#j = affine_map<(i, j) -> (j)>
 func.func @wrong_mean(%x: tensor<4x64xf32>, %weight: tensor<64xf32>) -> tensor<4x64xf32> {
   %zero = arith.constant 0.0 : f32
   %width = arith.constant 63.0 : f32
@@ -141,9 +131,6 @@ func.func @wrong_mean(%x: tensor<4x64xf32>, %weight: tensor<64xf32>) -> tensor<4
 // -----
 
 // The squares are of something else.
-#ij = affine_map<(i, j) -> (i, j)>
-#i = affine_map<(i, j) -> (i)>
-#j = affine_map<(i, j) -> (j)>
 func.func @other_squares(%x: tensor<4x64xf32>, %z: tensor<4x64xf32>, %weight: tensor<64xf32>, %sums: tensor<4xf32>) -> tensor<4x64xf32> {
   %width = arith.constant 64.0 : f32
   %eps = arith.constant 1.0e-05 : f32
@@ -165,7 +152,6 @@ func.func @other_squares(%x: tensor<4x64xf32>, %z: tensor<4x64xf32>, %weight: te
 // -----
 
 // The logistic function of another tensor.
-#ij = affine_map<(i, j) -> (i, j)>
 func.func @other_gate(%a: tensor<4x64xf32>, %b: tensor<4x64xf32>, %c: tensor<4x64xf32>) -> tensor<4x64xf32> {
   %one = arith.constant 1.0 : f32
   %empty = tensor.empty() : tensor<4x64xf32>
@@ -186,8 +172,6 @@ func.func @other_gate(%a: tensor<4x64xf32>, %b: tensor<4x64xf32>, %c: tensor<4x6
 // -----
 
 // A column for all, integers, f64.
-#ij = affine_map<(i, j) -> (i, j)>
-#i = affine_map<(i, j) -> (i)>
 func.func @other_pairs(%a: tensor<4x64xf32>, %column: tensor<4xf32>, %n: tensor<4x64xi32>, %d: tensor<4x64xf64>)
     -> (tensor<4x64xf64>, tensor<4x64xf32>, tensor<4x64xi32>) {
   %empty = tensor.empty() : tensor<4x64xf32>
@@ -228,7 +212,6 @@ func.func @odd_width(%a: tensor<4x60xf32>) -> tensor<4x60xf32> {
 // -----
 
 // More steps than a program has.
-#ij = affine_map<(i, j) -> (i, j)>
 func.func @long(%a: tensor<4x64xf32>) -> tensor<4x64xf32> {
   %empty = tensor.empty() : tensor<4x64xf32>
   // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
@@ -252,8 +235,6 @@ func.func @long(%a: tensor<4x64xf32>) -> tensor<4x64xf32> {
 // -----
 
 // A column that is not the loop's, and half a row.
-#ij = affine_map<(i, j) -> (i, j)>
-#i = affine_map<(i, j) -> (i)>
 func.func @other_columns(%ids: tensor<4xi32>, %table: tensor<272x64xbf16>) -> (tensor<4x64xbf16>, tensor<4x32xbf16>) {
   %empty = tensor.empty() : tensor<4x64xbf16>
   // expected-error @+1 {{'linalg.generic' op has no kernel on a GPU}}
@@ -281,8 +262,6 @@ func.func @other_columns(%ids: tensor<4xi32>, %table: tensor<272x64xbf16>) -> (t
 // -----
 
 // The last of the largest, not the first.
-#ij = affine_map<(i, j) -> (i, j)>
-#i = affine_map<(i, j) -> (i)>
 func.func @last_largest(%x: tensor<4x272xf32>) -> tensor<4xi32> {
   %least = arith.constant 0xFF800000 : f32
   %first = arith.constant 0 : i32
@@ -340,7 +319,6 @@ func.func @odd_heads(%x: tensor<4x2x36xf32>, %p: tensor<4xi32>, %f: tensor<512x3
 
 // -----
 
-!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 func.func @handle(%kv: !kv, %ro: tensor<?xi32>) -> tensor<?xi32> {
   // expected-error @+1 {{must be resolved and on tensors: run kv-resolve-collections before}}
   %p = kv.positions %kv, %ro : !kv, tensor<?xi32> -> tensor<?xi32>
@@ -349,7 +327,6 @@ func.func @handle(%kv: !kv, %ro: tensor<?xi32>) -> tensor<?xi32> {
 
 // -----
 
-!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 func.func @unknown_rows(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
     %ro: tensor<?xi32>) -> tensor<?xi32> {
   // expected-error @+1 {{has as many rows as row_offsets say, which lies on the device: give a static size, or rotate by it what stands before}}
@@ -361,7 +338,6 @@ func.func @unknown_rows(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: t
 // -----
 
 // Angles of positions, as a graph that was raised computes them.
-!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 func.func @angles(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
     %ro: tensor<?xi32>, %to: tensor<?xf32>) -> tensor<?xf32> {
   // expected-error @+1 {{is computed with: kv-cuda has kernels that rotate by positions (kv.rope), and none for other arithmetic with them}}
@@ -379,7 +355,6 @@ func.func @angles(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<
 
 // -----
 
-!kv = !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>
 func.func @no_kernel(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
     %ro: tensor<?xi32>, %q: tensor<?x1x64xbf16>, %layer: index) -> tensor<?x1x64xbf16> {
   // expected-error @+1 {{is not by the kernel 'cuda': run kv-select-kernel{target=cuda} before}}
@@ -463,9 +438,6 @@ func.func @route_on_buffers(%l: memref<4x8xf32>, %e: memref<4x2xi32>, %s: memref
 // -----
 
 // A quantised weight whose rows are not rounded is none that is multiplied.
-#lhs = affine_map<(m, n, k) -> (m, k)>
-#rhs = affine_map<(m, n, k) -> (n, k)>
-#out = affine_map<(m, n, k) -> (m, n)>
 func.func @dequantised(%x: tensor<4x64xf32>, %w: tensor<2x2x288xi8>) -> tensor<4x32xf32> {
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : tensor<4x32xf32>

@@ -48,58 +48,6 @@ def compute(own, context):
     return cached
 
 
-def test_a_probe_changes_nothing():
-    own = manager()
-    compute(own, TextGenerationContext(range(10)))
-    again, other = TextGenerationContext(range(10)), TextGenerationContext(range(50, 60))
-    for one in (again, other):
-        own.claim(one.request_id)
-    before = own.metrics
-    plan = own.probe(again, num_steps=3)
-    assert (plan.cached_tokens, plan.fits) == (8, True) and plan.pages == 1
-    assert own.metrics == before and again.processed_length == 0
-    assert own.explain(again) == ["hit", "hit", "always_computed"]
-    assert own.explain(other) == ["never_seen", "never_seen", "always_computed"]
-
-
-def test_drafts_are_never_taken_over():
-    own = manager()
-    compute(own, TextGenerationContext(range(20)))
-    for drafts, cached in ((None, 0), (4, 0), (1, 0), (0, 4)):
-        context = TextGenerationContext(range(8))
-        compute(own, context)
-        context.append([8, 9, 10, 11, 12], drafts=drafts)
-        assert context.vouched_length == (9 if drafts is None else 13 - drafts)
-        assert own.probe(context).cached_tokens == cached
-        assert own.explain(context).count("hit") == context.vouched_length // 4 - (drafts == 1)
-        assert own.alloc(context).cached_tokens == cached
-        assert (context.processed_length, context.active_length) == (8 + cached, 5 - cached)
-        own.release(context.request_id)
-    for wrong in (-1, 6):
-        with pytest.raises(ValueError, match=f'request "?{context.request_id}"?: {wrong} of 5 new tokens'):
-            context.append(range(5), drafts=wrong)
-    assert len(context) == 13
-
-
-def test_scopes_and_images_separate():
-    own = manager()
-    for scope, cached in (({}, 0), ({}, 8), ({"salt": "a"}, 0), ({"salt": "a"}, 8), ({"salt": ""}, 0),
-                          ({"adapter": "a"}, 0), ({"model": "a"}, 0)):
-        context = TextGenerationContext(range(10))
-        context.set_scope(**scope)
-        assert compute(own, context) == cached, scope
-        own.release(context.request_id)
-    for digest, cached in ((b"one", 4), (b"one", 8), (b"other", 4)):
-        context = TextGenerationContext(range(10))
-        context.add_image(5, 2, digest)
-        assert compute(own, context) == cached, digest
-        own.release(context.request_id)
-    late = TextGenerationContext(range(10))
-    compute(own, late)
-    with pytest.raises(ValueError, match="an image at token 5"):
-        late.add_image(5, 2, b"late")
-
-
 def test_forks_and_truncations():
     own = manager()
     source, fork = TextGenerationContext(range(10), "source"), TextGenerationContext(range(6), "fork")
@@ -118,40 +66,20 @@ def test_forks_and_truncations():
     assert own.num_free_blocks == own.total_num_pages
 
 
-def test_priorities():
-    """Pages of lower priority are evicted first; a priority that is over counts no more."""
-    own = manager(pages=6)
-    for first, priority, duration in ((0, 100, 5 * 10**9), (100, 10, 0)):
-        context = TextGenerationContext(range(first, first + 9))
-        context.set_retention(priority=priority, duration=duration)
-        compute(own, context)
-        own.release(context.request_id)
-    compute(own, TextGenerationContext(range(200, 209)))
-    kept, gone = (TextGenerationContext(range(first, first + 9)) for first in (0, 100))
-    for one in (kept, gone):
-        own.claim(one.request_id)
-    assert own.probe(kept).cached_tokens == 8 and own.probe(gone).cached_tokens < 8
-    own.set_time(10**12)
-    own.synchronize()
-    with pytest.raises(ValueError, match="priority is 200, allowed: 0 to 127"):
-        TextGenerationContext([1]).set_retention(200)
-
-
-def test_chunks_of_a_prompt():
+def test_contexts():
     own = manager()
     context = TextGenerationContext(range(10))
-    context.limit_active(4)
-    steps = 0
-    while context.processed_length < 10:
-        assert context.active_length == min(4, 10 - context.processed_length)
-        compute(own, context)
-        steps += 1
-    assert steps == 3
-    fresh = TextGenerationContext(range(10))
-    fresh.set_reuses_prefix(False)
-    assert compute(own, fresh) == 0
-    fresh.append(np.array([3, 4], np.int32))
-    assert len(fresh) == fresh.current_length == 12 and fresh.active_length == 2
+    compute(own, context)
+    context.append(np.array([3, 4], np.int32))
+    assert own.probe(context, num_steps=3).fits is True
+    assert len(context) == context.current_length == 12 and context.active_length == 2
+    assert context.vouched_length == 11
+    for wrong in (-1, 6):
+        with pytest.raises(ValueError, match=f'request "?{context.request_id}"?: {wrong} of 5 new tokens'):
+            context.append(range(5), drafts=wrong)
+    assert len(context) == 12
+    with pytest.raises(ValueError, match="priority is 200, allowed: 0 to 127"):
+        context.set_retention(200)
 
 
 def test_figures():

@@ -40,23 +40,6 @@ TEST(EngineScopes, OnlyEqualScopesShare) {
   }
 }
 
-TEST(EngineScopes, ImagesAreSharedAtTheSamePlaceOnly) {
-  auto engine = make({.numPages = 64, .pageSize = 4});
-  Tokens tokens(16); // placeholders all
-  ImageSpan cat[] = {{.begin = 5, .length = 6, .hash = "cat"}};
-  ImageSpan dog[] = {{.begin = 5, .length = 6, .hash = "dog"}};
-  ImageSpan moved[] = {{.begin = 6, .length = 6, .hash = "cat"}};
-  ImageSpan later[] = {{.begin = 9, .length = 6, .hash = "cat"}};
-  run(*engine, Prompt(tokens, cat)).release();
-  EXPECT_EQ(hits(*engine, Prompt(tokens, cat)), 3);
-  // The page before the image is shared, those on it are not.
-  EXPECT_EQ(hits(*engine, Prompt(tokens, dog)), 1);
-  EXPECT_EQ(hits(*engine, Prompt(tokens, moved)), 1);
-  EXPECT_EQ(hits(*engine, Prompt(tokens, later)), 1);
-  EXPECT_EQ(hits(*engine, tokens), 1);
-  EXPECT_EQ(engine->check(), "");
-}
-
 TEST(EngineScopes, BeyondTheTableSequencesRunWithoutCaching) {
   auto engine = make({.numPages = 8, .pageSize = 1, .maxScopes = 1});
   Sequence first = run(*engine, iota(2), {.salt = "a"});
@@ -110,20 +93,6 @@ TEST(EngineForks, ShareFullPagesAndCopyTheLastBeforeItIsWritten) {
   engine->completeAllSteps();
   EXPECT_EQ(engine->pool().numDeferred(), 0);
   EXPECT_EQ(engine->check(), "");
-}
-
-TEST(EngineForks, TheLastOneLeftNeedsNoCopy) {
-  auto engine = make({.numPages = 2, .pageSize = 4});
-  Tokens tokens = iota(6);
-  Sequence first = run(*engine, tokens);
-  Sequence second = std::move(*engine->fork(first, 5));
-  EXPECT_EQ(engine->reserve(second, tokens, {.length = 6}).verdict,
-            Verdict::Full);
-  first.release();
-  PageId tail = second.pages()[1];
-  EXPECT_TRUE(engine->reserve(second, tokens, {.length = 6}).fits());
-  EXPECT_EQ(second.pages()[1], tail);
-  EXPECT_TRUE(begin(*engine).ops.empty());
 }
 
 TEST(EngineForks, AChainOfForksIsCopiedFromItsOrigin) {
@@ -230,80 +199,6 @@ TEST(EngineForks, DraftsAreNeverCommitted) {
 // Windows
 //===----------------------------------------------------------------------===//
 
-TEST(EngineWindows, LetPagesGoThatNoTokenSees) {
-  auto engine =
-      make({.numPages = 32,
-            .pageSize = 2,
-            .groups = {CacheGroup::full(), CacheGroup::slidingWindow(5)}});
-  Tokens tokens = iota(12);
-  Sequence sequence = run(*engine, tokens);
-  // The query at 12 sees 8 to 12.
-  EXPECT_EQ(sequence.pages(1).size(), 6u);
-  for (int page = 0; page < 6; ++page) {
-    EXPECT_NE(sequence.pages(0)[page], NullPage);
-    EXPECT_EQ(sequence.pages(1)[page] == NullPage, page < 4);
-  }
-  EXPECT_EQ(engine->pool().numUsed(), 8);
-  EXPECT_EQ(engine->pool().numCached(), 4);
-  EXPECT_EQ(engine->check(), "");
-  EXPECT_EQ(text(engine->fork(sequence, 6)),
-            "cache engine: 6 tokens cannot be kept, the window of group 1 has "
-            "passed page 1");
-  EXPECT_EQ(text(engine->truncate(sequence, 11)),
-            "cache engine: 11 tokens cannot be kept, the window of group 1 has "
-            "passed page 3");
-  EXPECT_EQ(text(engine->truncate(sequence, 0)), "no error");
-}
-
-TEST(EngineWindows, AHitIsWhatEveryGroupAccepts) {
-  CacheEngine::Options options = {
-      .numPages = 8,
-      .pageSize = 1,
-      .groups = {CacheGroup::full(), CacheGroup::slidingWindow(2)}};
-  auto engine = make(options);
-  run(*engine, iota(4)).release(); // 4 full pages, 4 of the window
-  EXPECT_EQ(hits(*engine, iota(5)), 4);
-  // Of three pages that are given up first, those that the window had passed
-  // are missed by nobody who has the whole prefix.
-  Sequence other = open(*engine);
-  Tokens tokens = iota(1, 50);
-  ASSERT_TRUE(engine->reserve(other, tokens, {.length = 1}).fits());
-  EXPECT_EQ(hits(*engine, iota(5)), 4);
-  EXPECT_EQ(hits(*engine, iota(3)), 0); // would need page 1 of the window
-  EXPECT_EQ(engine->check(), "");
-  CacheEngine::Reason lacks = CacheEngine::Reason::GroupLacksIt;
-  EXPECT_EQ(engine->explain({}, iota(3))[1], lacks);
-
-  // Taking it over leaves what the window does not see.
-  Sequence sequence = open(*engine);
-  ASSERT_TRUE(engine->reserve(sequence, iota(5), {.length = 4}).fits());
-  EXPECT_EQ(sequence.processedTokens(), 4);
-  EXPECT_EQ(sequence.pages(1)[0], NullPage);
-  EXPECT_EQ(sequence.pages(1)[1], NullPage);
-  EXPECT_EQ(sequence.pages(1)[2], NullPage);
-  EXPECT_NE(sequence.pages(1)[3], NullPage);
-  EXPECT_EQ(engine->check(), "");
-}
-
-TEST(EngineWindows, RecyclingAdmitsWhatIsLongerThanThePool) {
-  auto engine = make({.numPages = 8,
-                      .pageSize = 2,
-                      .groups = {CacheGroup::slidingWindow(4)},
-                      .maxTokens = 200});
-  Tokens tokens = iota(200);
-  Sequence sequence = open(*engine);
-  EXPECT_EQ(engine->reserve(sequence, tokens, {.length = 200}).verdict,
-            Verdict::Never);
-  for (int64_t done = 0; done < 200; done += 4) {
-    ASSERT_TRUE(
-        engine->reserve(sequence, tokens, {.length = 200, .chunk = 4}).fits())
-        << done;
-    commit(*engine, sequence, tokens, done + 4);
-    ASSERT_EQ(engine->check(), "");
-  }
-  EXPECT_LE(engine->pool().numUsed(), 3);
-}
-
 TEST(EngineWindows, ATinyWindowCanLoseItsOwnPast) {
   // One token: nothing of a committed page is kept, so that it can be evicted
   // while its sequence runs.
@@ -408,34 +303,4 @@ TEST(EngineSteps, ATableIsWrittenWhereItChanged) {
   // Another sequence in the row, and a shorter one.
   EXPECT_EQ(table.update(0, twin), 11);
   expect(twin, 0);
-}
-
-//===----------------------------------------------------------------------===//
-// Why a page missed
-//===----------------------------------------------------------------------===//
-
-TEST(EngineExplain, SaysWhyPagesMiss) {
-  using Reason = CacheEngine::Reason;
-  auto engine = make({.numPages = 6, .pageSize = 2});
-  Tokens tokens = iota(7);
-  auto reasons = [&](const Scope &scope, const Tokens &tokens) {
-    return engine->explain(scope, tokens);
-  };
-  EXPECT_EQ(reasons({}, tokens),
-            (std::vector{Reason::NeverSeen, Reason::NeverSeen,
-                         Reason::NeverSeen, Reason::AlwaysComputed}));
-  run(*engine, tokens, {.salt = "a"}).release();
-  EXPECT_EQ(reasons({.salt = "a"}, tokens),
-            (std::vector{Reason::Hit, Reason::Hit, Reason::Hit,
-                         Reason::AlwaysComputed}));
-  EXPECT_EQ(reasons({.salt = "b"}, tokens)[2], Reason::OtherScope);
-  // Four more pages evict the last of the three.
-  run(*engine, iota(8, 50)).release();
-  EXPECT_EQ(reasons({.salt = "a"}, tokens),
-            (std::vector{Reason::Hit, Reason::Hit, Reason::Evicted,
-                         Reason::AlwaysComputed}));
-  Tokens full = iota(4);
-  EXPECT_EQ(reasons({.salt = "a"}, full),
-            (std::vector{Reason::Hit, Reason::AlwaysComputed}));
-  EXPECT_TRUE(reasons({}, {}).empty());
 }
