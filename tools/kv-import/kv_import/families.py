@@ -18,13 +18,15 @@ class Family:
     full_every: int | None = None  # every n-th layer sees all where layer_types is missing
     partial: bool = False  # partial_rotary_factor says how much of a head is rotated
     fused: tuple = ()  # tensors of the file that hold several weights: keys of fused.PARTS
+    grouped: bool = False  # that of queries, keys and values: one KV head after the other, its queries first
+    unit_head: str | None = None  # the class (of architectures) whose rows of the head are divided by their lengths
     experts: str | None = None  # how a folder stores them: a key of expert_tensors.FORMS
     intermediate: str = "intermediate_size"  # the key of the MLP's or an expert's width
     expert_width: str | None = None  # that of an expert's, where the MLP's is another
     sinks: bool = False  # as ModelConfig.sinks
     one_plus: bool = False  # norms multiply by 1 + their weight
     tied: bool = False  # what a config.json without tie_word_embeddings means
-    recurrent: bool = False  # some layers have states in place of attention
+    recurrent: str | None = None  # what some layers have in place of attention: "delta" nets, "mamba" (Mamba-2)
     apart: bool = False  # each projection of a layer with a state is a tensor of its own
     gated: bool = False  # as ModelConfig.gated_attention
     head_dim: int | None = None  # without head_dim; None: the width over the heads
@@ -34,7 +36,8 @@ class Family:
     biased: tuple = PROJECTIONS
     out_bias: str | None = None
     # Layers' rotations: "one" for all; "by kind", of layers that slide and of others; "windows only": where
-    # some slide, the others have none; "listed": no_rope_layers says which have one.
+    # some slide, the others have none; "listed": no_rope_layers says which have one; "asked": none unless
+    # position_embedding_type is "rope".
     ropes: str = "one"
     yarn_scales: bool = False  # "yarn" has mscale and mscale_all_dim
     interleaved: bool = False  # elements 2i and 2i + 1 of a head turn together, not i and i + half
@@ -72,10 +75,19 @@ FAMILIES = {
     "olmo2": Family(norms="after", qk_norm="row"),
     "gemma3_text": replace(GEMMA, norms="around", qk_norm="head", windows="always", full_every=6,
                            ropes="by kind"),
-    "qwen3_next": Family(qk_norm="head", one_plus=True, partial=True, recurrent=True, gated=True,
+    "qwen3_next": Family(qk_norm="head", one_plus=True, partial=True, recurrent="delta", gated=True,
                          experts="apart", expert_width="moe_intermediate_size"),
-    "granitemoehybrid": Family(recurrent=True, intermediate="shared_intermediate_size",
+    "granitemoehybrid": Family(recurrent="mamba", ropes="asked", intermediate="shared_intermediate_size",
                                experts="stacked", expert_width="intermediate_size", scales="granite"),
+    "bamba": Family(recurrent="mamba", partial=True, names={
+        "feed_forward": "mlp", "pre_ff_layernorm": "post_attention_layernorm", "final_layernorm": "norm"}),
+    "internlm2": Family(fused=("self_attn.qkv_proj",), grouped=True, names={
+        "tok_embeddings": "embed_tokens", "attention.wqkv": "self_attn.qkv_proj", "attention.wo": "self_attn.o_proj",
+        "feed_forward.w1": "mlp.gate_proj", "feed_forward.w3": "mlp.up_proj", "feed_forward.w2": "mlp.down_proj",
+        "attention_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "output": "lm_head"}),
+    "internlm3": Family(biased=QKV, head_dim=128),
+    "baichuan": Family(fused=("self_attn.qkv_proj",), unit_head="BaichuanForCausalLM",
+                       names={"self_attn.W_pack": "self_attn.qkv_proj"}),
     "kimi_k2": DEEPSEEK_V3,
     "glm4_moe_lite": DEEPSEEK_V3,
     "gemma": GEMMA,

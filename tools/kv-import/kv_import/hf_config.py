@@ -150,7 +150,7 @@ class _Reader:
 
     def _mixture_of_family(self):
         if self.family.recurrent:
-            return hybrid_mixture(self.kind, self.raw, self._positive, self._refuse)
+            return hybrid_mixture(self.family.recurrent, self.raw, self._positive, self._refuse)
         if self.family.mixture == "deepseek":
             return self._deepseek_mixture()
         return self._mixture()
@@ -181,7 +181,10 @@ class _Reader:
             return {"attention_scale": self._latent_scale()}
         more = {}
         if self.family.recurrent:
-            more = recurrent_settings(self.kind, self.raw, self._positive, self._refuse)
+            more = recurrent_settings(self.family.recurrent, self.raw, self._positive, self._refuse)
+        if self.family.ropes == "asked" and self.raw.get("position_embedding_type") != "rope":
+            # No position embedding: every position is the first one, which turns nothing.
+            more["rope"] = Rope(theta=10000.0, linear=math.inf)
         if self.family.scales == "granite":
             return more | {"embedding_scale": self._value("embedding_multiplier", 1.0),
                            "residual_scale": self._value("residual_multiplier", 1.0),

@@ -77,6 +77,7 @@ class SpecialTokens(Settings):
 class HuggingFace(SpecialTokens):
     """config.json of one model of text."""
     model_type: Text = None
+    architectures: Texts = None
     vocab_size: Count = None
     hidden_size: Count = None
     intermediate_size: Count = None
@@ -156,6 +157,7 @@ class HuggingFace(SpecialTokens):
     linear_key_head_dim: Count = None
     linear_num_value_heads: Count = None
     linear_value_head_dim: Count = None
+    attn_layer_indices: Layers = None
     mamba_expand: Count = None
     mamba_n_heads: Count = None
     mamba_n_groups: Count = None
