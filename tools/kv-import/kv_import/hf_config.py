@@ -48,13 +48,15 @@ def read_config(folder, raw):
 class _Reader:
     def __init__(self, folder, raw):
         self.folder, self.path = folder, folder / "config.json"
-        self.raw = checked(HuggingFace, raw, self.path)
-        self.quantised = raw.get("quantization_config")
-        kind = self._value("model_type")
-        if kind not in FAMILIES:
+        kind = raw.get("model_type")
+        # First, since other families' keys may have other types.
+        if isinstance(kind, str) and kind not in FAMILIES:
             raise UnknownFamily(f"{self.path}: model_type is {shown(kind)}; supported: "
                                 f"{', '.join([*FAMILIES, *WRAPPERS])}", kind)
-        self.kind, self.family = kind, FAMILIES[kind]
+        self.raw = checked(HuggingFace, raw, self.path)
+        self.quantised = raw.get("quantization_config")
+        self.kind = self._value("model_type")
+        self.family = FAMILIES[self.kind]
 
     def _value(self, key, default=None):
         value = self.raw.get(key, default)

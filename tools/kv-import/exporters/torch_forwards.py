@@ -1,0 +1,44 @@
+"""Forward functions that compute what transformers' own do, and that can be exported: those have shapes that
+depend on values, scatter into rows, or go by each expert. By the names of the classes."""
+
+import types
+
+import torch
+import torch.nn.functional as F
+
+
+def llama4_experts(self, hidden):
+    """Llama4TextMoe: transformers runs every row through every expert, all but the chosen with zeros."""
+    rows = hidden.reshape(-1, self.hidden_dim)
+    logits = F.linear(rows, self.router.weight)
+    scores, chosen = torch.topk(logits, self.top_k, dim=1)
+    scaled = rows[:, None, :] * torch.sigmoid(scores)[..., None]
+    of = self.experts
+    gate, up = (scaled[..., :, None] * of.gate_up_proj[chosen]).sum(-2).chunk(2, dim=-1)
+    out = ((up * of.act_fn(gate))[..., :, None] * of.down_proj[chosen]).sum(-2)
+    return self.shared_expert(rows) + out.sum(1), logits
+
+
+def phimoe_router(self, hidden):
+    """PhimoeTopKRouter: of the two greatest logits each has its share among those that are near it, the second
+    without the first."""
+    logits = F.linear(hidden, self.weight)
+    best, chosen = torch.topk(logits, 2, dim=-1)
+    numbers = torch.arange(self.num_experts, device=logits.device)
+
+    def share(one, without):
+        greatest = best[:, one:one + 1]
+        far = (greatest - logits) / torch.maximum(logits.abs(), greatest) > 2 * self.router_jitter_noise
+        return 1 / torch.where(far | without, 0.0, torch.exp(logits - greatest)).sum(-1, keepdim=True)
+
+    shares = share(0, torch.zeros_like(logits, dtype=torch.bool)), share(1, numbers == chosen[:, :1])
+    return logits, torch.cat(shares, -1), chosen
+
+
+FORWARDS = {"Llama4TextMoe": llama4_experts, "PhimoeTopKRouter": phimoe_router}
+
+
+def replace(model):
+    for module in model.modules():
+        if function := FORWARDS.get(type(module).__name__):
+            module.forward = types.MethodType(function, module)
