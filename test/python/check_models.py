@@ -282,10 +282,13 @@ def make(name, folder, kind, settings):
     with torch.no_grad():
         for parameter_name, parameter in model.named_parameters():
             values = torch.randn(parameter.shape, generator=random)
-            if "norm" in parameter_name:
+            if "norm" in parameter_name or ".ln_" in parameter_name:
                 parameter += 0.2 * values
             elif not is_of_text(parameter_name):
                 continue
+            elif parameter_name.endswith(".bias"):
+                # Of many layers' sums they must not outweigh what follows from the tokens.
+                parameter.copy_(0.1 * values)
             elif parameter.dim() == 1 or "bias" in parameter_name:
                 parameter.copy_(0.5 * values)
             elif "embed_tokens" in parameter_name:

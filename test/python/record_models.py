@@ -16,7 +16,7 @@ from pathlib import Path
 
 import transformers
 from architectures import ARCHITECTURES, RENAMED, publish
-from check_models import Failed, compared, compiled, imported, make, ours, prompts_of
+from check_models import LIMIT, Failed, compared, compiled, imported, make, ours, prompts_of
 from model_table import PAGE, RECORD, ROOT, page, record
 from tokenizers import Tokenizer, models
 
@@ -33,7 +33,7 @@ def attempt(folder, model, row):
         try:
             return function(*arguments)
         finally:
-            row["seconds"][step] = round(time.monotonic() - begin, 1)
+            row["seconds"][step] = round(time.monotonic() - begin, 2)
 
     prompts, vocab = prompts_of(model)
     write_tokenizer(folder, vocab)
@@ -44,7 +44,7 @@ def attempt(folder, model, row):
     found, row["equal"] = compared(model, prompts, *timed("run", ours, out, prompts, vocab))
     row.update(found)
     if not row["equal"]:
-        raise Failed("logits differ")
+        raise Failed("logits differ" if row["gap"] > LIMIT else "the model's logits do not depend on its tokens enough")
 
 
 def tried(name):
@@ -61,7 +61,8 @@ def tried(name):
         except (Failed, subprocess.TimeoutExpired) as failure:
             lines = str(failure).replace(f"{top}/", "").splitlines()
             # What was tried first is said in a line of its own.
-            row["said"] = next((line for line in reversed(lines) if line.strip()), "no message")
+            last = next((line for line in reversed(lines) if line.strip()), "no message")
+            row["said"] = last.removeprefix("python failed: ").removeprefix("kv-import: ")
     row["commit"] = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], check=True, text=True,
                                    capture_output=True).stdout.strip()
     return row

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+import model_table
 from kv_import import synthetic
 from tools import ROOT, find
 
@@ -174,6 +175,15 @@ def test_architecture_names_every_part_of_a_kernel():
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     assert not [file.name for file in sorted((ROOT / "kernels/cuda").glob("*.h"))
                 if f"`{file.name}`" not in page and f"/{file.name}`" not in page]
+
+
+def test_the_tables_of_models_are_those_of_the_record():
+    found = model_table.record()
+    assert len(found["rows"]) >= 83
+    text = model_table.PAGE.read_text(encoding="utf-8")
+    assert model_table.page(text, found) == text
+    spoilt = {**found, "rows": [{**found["rows"][0], "equal": False, "said": "no"}, *found["rows"][1:]]}
+    assert model_table.page(text, spoilt) != text
 
 
 def test_generated_reference():
