@@ -90,7 +90,7 @@ OTHERS = {
     "gemma3n": ("Gemma 3n", "Gemma3nTextConfig", dict(
         WINDOWS, head_dim=32, num_hidden_layers=5, intermediate_size=[160] * 5, vocab_size_per_layer_input=320,
         hidden_size_per_layer_input=16, num_kv_shared_layers=0, laurel_rank=8,
-        activation_sparsity_pattern=[0.5, 0.0, 0.0, 0.0, 0.0], layer_types=[
+        activation_sparsity_pattern=[0.9, 0.0, 0.0, 0.0, 0.0], layer_types=[
             "sliding_attention", "sliding_attention", "full_attention", "sliding_attention", "full_attention"])),
     "gemma4": ("Gemma 4", "Gemma4TextConfig", dict(
         WINDOWS, head_dim=32, num_hidden_layers=4, vocab_size_per_layer_input=320, hidden_size_per_layer_input=16,

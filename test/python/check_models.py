@@ -261,7 +261,7 @@ NAMES = {"kimi_k2": "kimi_k2"}
 
 
 def embedding_scale(config):
-    if config.model_type in ("gemma", "gemma2", "gemma3_text"):
+    if config.model_type.startswith("gemma"):
         return config.hidden_size ** 0.5
     return getattr(config, "embedding_multiplier", 1)
 

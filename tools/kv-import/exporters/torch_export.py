@@ -9,6 +9,7 @@ tensors of those names. Runs in an environment with torch.txt installed (kv-impo
 import argparse
 import collections
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -98,6 +99,13 @@ def experts(self, hidden, chosen, shares):
     if self.has_post_expert_norm:
         out = self.post_expert_norm(out)
     return (out * shares[..., None]).sum(1).to(hidden.dtype)
+
+
+def gelu(x, approximate="none"):
+    """torch-mlir's own has 0.797724 where the root of 2 / pi belongs."""
+    if approximate == "none":
+        return 0.5 * x * (1 + torch.erf(x * math.sqrt(0.5)))
+    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
 Pair = collections.namedtuple("Pair", ("real", "imaginary"))
@@ -251,6 +259,7 @@ def to_linalg(model, max_seq, fixed=None, last=False, narrow=False):
     table = get_decomposition_table()
     for op in [op for op in table if "scaled_dot" in str(op)]:
         table.pop(op)
+    table[torch.ops.aten.gelu.default] = gelu
     module = fx.export_and_import(program, output_type="linalg-on-tensors",
                                   decomposition_table=table, backend_legal_ops=LEGAL)
     return module, weights, max_seq

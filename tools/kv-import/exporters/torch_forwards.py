@@ -1,6 +1,7 @@
-"""Forward functions that compute what transformers' own do, and that can be exported: those have shapes that
-depend on values, scatter into rows, or go by each expert. By the names of the classes."""
+"""Methods that compute what transformers' own do, and that can be exported: those scatter into rows, run every
+expert, or call what torch-mlir does not know."""
 
+import statistics
 import types
 
 import torch
@@ -35,10 +36,21 @@ def phimoe_router(self, hidden):
     return logits, torch.cat(shares, -1), chosen
 
 
-FORWARDS = {"Llama4TextMoe": llama4_experts, "PhimoeTopKRouter": phimoe_router}
+def gemma3n_cut(self, inputs):
+    """Gemma3nTextMLP: the share of a normal distribution that is cut is a number of the model."""
+    deviations = statistics.NormalDist().inv_cdf(self.activation_sparsity)
+    mean = inputs.mean(-1, keepdim=True)
+    deviation = ((inputs - mean) ** 2).mean(-1, keepdim=True).sqrt()
+    return F.relu(inputs - (mean + deviation * deviations))
+
+
+# Class: the method, and what takes its place.
+FORWARDS = {"Llama4TextMoe": ("forward", llama4_experts), "PhimoeTopKRouter": ("forward", phimoe_router),
+            "Gemma3nTextMLP": ("_gaussian_topk", gemma3n_cut)}
 
 
 def replace(model):
     for module in model.modules():
-        if function := FORWARDS.get(type(module).__name__):
-            module.forward = types.MethodType(function, module)
+        method, function = FORWARDS.get(type(module).__name__, (None, None))
+        if function:
+            setattr(module, method, types.MethodType(function, module))
