@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check-models.sh [NAME...]: the families that kv-import knows compared with Hugging Face
-# transformers: random small models, logits in f32 (test/python/check_models.py).
+# transformers: random small models, logits in f32 (test/python/check_models.py), and without names what missing
+# keys of config.json mean (check_missing.py).
 #
 # check-models.sh --record [--left] [NAME...]: every architecture of test/python/architectures.py by one
 # command, as a user types it; benchmarks/results/models.json and docs/models.md are written. --left runs
@@ -22,4 +23,5 @@ if [ "${1:-}" = --record ]; then
   program=record_models
   shift
 fi
+[ $# -gt 0 ] || $folder/bin/python test/python/check_missing.py
 exec $folder/bin/python test/python/$program.py "$@"

@@ -206,7 +206,8 @@ MODELS |= {
     "gemma": ("GemmaConfig", dict(SMALL, head_dim=32)),
     "gemma2": ("Gemma2Config", dict(WINDOWS, head_dim=32, query_pre_attn_scalar=20)),
     "olmo3": ("Olmo3Config", dict(WINDOWS, rope_theta=500000.0)),
-    "olmoe": ("OlmoeConfig", dict(SMALL, num_attention_heads=6, num_key_value_heads=2, num_experts=8, num_experts_per_tok=3, norm_topk_prob=False)),
+    "olmoe": ("OlmoeConfig", dict(SMALL, num_attention_heads=6, num_key_value_heads=2, num_experts=8,
+                                  num_experts_per_tok=3, norm_topk_prob=False)),
     "ministral": ("MinistralConfig", dict(WINDOWS, head_dim=32, layer_types=[
         "sliding_attention", "full_attention"] * 2)),
     "ministral3": ("Ministral3Config", dict(SMALL, head_dim=32, rope_parameters={

@@ -262,6 +262,24 @@ def test_biases(tmp_path, family, settings, biases):
     assert read_config(tmp_path, raw).biases == {f"{letter}_proj" for letter in biases}
 
 
+@pytest.mark.parametrize("family, settings, wanted", (
+    ("llama", {}, {"eps": 1e-6, "rotary": None, "tied": False}),
+    ("ernie4_5", {}, {"eps": 1e-5, "head_dim": 128, "tied": True}),
+    ("glm", {}, {"eps": 1.5625e-7, "rotary": 64}), ("glm", {"partial_rotary_factor": 0.25}, {"rotary": 32}),
+    ("gemma2", {}, {"attention_cap": 50.0, "logit_cap": 30.0}),
+    ("gemma2", {"final_logit_softcapping": 20.0, "rms_norm_eps": 1e-4}, {"logit_cap": 20.0, "eps": 1e-4}),
+    # As MiniMax M2 is published.
+    ("minimax_m2", {"rotary_dim": 64}, {"head_dim": 128, "rotary": 64})))
+def test_missing_keys(tmp_path, family, settings, wanted):
+    """Of other families and keys: test/python/check_missing.py, beside transformers."""
+    from kv_import.hf_config import read_config
+    raw = {"model_type": family, "vocab_size": 8, "hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2,
+           "num_attention_heads": 4, "max_position_embeddings": 64, "sliding_window": 8, "num_local_experts": 4,
+           "num_experts_per_tok": 2, **settings}
+    config = read_config(tmp_path, raw)
+    assert {key: getattr(config, key) for key in wanted} == wanted
+
+
 def test_queries_that_grow_with_their_position(tmp_path):
     config = synthetic.make_config("llama")
     weights = synthetic.make_weights(config)

@@ -53,10 +53,12 @@ class _Reader:
         if isinstance(kind, str) and kind not in FAMILIES:
             raise UnknownFamily(f"{self.path}: model_type is {shown(kind)}; supported: "
                                 f"{', '.join([*FAMILIES, *WRAPPERS])}", kind)
-        self.raw = checked(HuggingFace, raw, self.path)
+        found = checked(HuggingFace, raw, self.path)
+        if "model_type" not in found:
+            raise ImportFailure(f"{self.path}: lacks 'model_type'")
+        self.kind, self.family = kind, FAMILIES[kind]
+        self.raw = self.family.missing | found
         self.quantised = raw.get("quantization_config")
-        self.kind = self._value("model_type")
-        self.family = FAMILIES[self.kind]
 
     def _value(self, key, default=None):
         value = self.raw.get(key, default)
@@ -85,7 +87,7 @@ class _Reader:
         if latent:
             head_dim, rotary = latent.plain + latent.rotary, latent.rotary
         else:
-            head_dim = self._value("head_dim", family.head_dim or hidden // heads)
+            head_dim = self._value("head_dim", hidden // heads)
             rotary = self._rotary(head_dim)
         mixture = self._mixture_of_family()
         sliding, full_layers = self._sliding()
@@ -102,7 +104,7 @@ class _Reader:
             vocab=self._value("vocab_size"),
             max_seq=self._value("max_position_embeddings"),
             eps=self._value("rms_norm_eps", 1e-6),
-            tied=self._value("tie_word_embeddings", family.tied),
+            tied=self._value("tie_word_embeddings", False),
             biases=self._biases(latent),
             qk_norm=family.qk_norm or ("head" if self.raw.get("use_qk_norm") else None),
             norm_after_rope=family.norm_after_rope,
@@ -255,7 +257,8 @@ class _Reader:
         layers = self._value("num_hidden_layers")
         full = self._full_layers(layers)
         window = self.raw.get("sliding_window")
-        if full is None and self.family.full_every:
+        windowless = self.family.ropes == "windows only" and window is None
+        if full is None and self.family.full_every and not windowless:
             every = self._positive("sliding_window_pattern", self.family.full_every)
             full, window = range(every - 1, layers, every), self._positive("sliding_window")
         if self.family.windows.startswith("asked"):
@@ -300,6 +303,8 @@ class _Reader:
     def _rotary(self, head_dim):
         """How many elements of a head are rotated."""
         partial = self._found_ropes().get("partial_rotary_factor", self.raw.get("partial_rotary_factor", 1))
+        if "rotary_dim" in self.raw:  # of MiniMax M2 as it is published
+            partial = self.raw["rotary_dim"] / head_dim
         if partial != 1 and not self.family.partial:
             self._refuse("partial_rotary_factor", partial, "1")
         rotated = int(head_dim * partial)
@@ -314,7 +319,7 @@ class _Reader:
 
     def _ropes(self, head_dim):
         found, family = self._found_ropes(), self.family
-        theta = self.raw.get("rope_theta", 1000000.0 if family.scales == "gemma" else 10000.0)
+        theta = self.raw.get("rope_theta", 10000.0)
         if family.ropes != "by kind":
             return {"rope": self._rope(found, theta, head_dim)}
         local = self.raw.get("rope_local_base_freq", 10000.0 if family.scales == "gemma"

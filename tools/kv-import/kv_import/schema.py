@@ -104,6 +104,7 @@ class HuggingFace(SpecialTokens):
     rope_local_base_freq: Base = None
     rope_interleave: Flag = None
     partial_rotary_factor: Share = None
+    rotary_dim: Count = None
     position_embedding_type: Text = None
     no_rope_layers: Flags = None
     no_rope_layer_interval: Count = None
