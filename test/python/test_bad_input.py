@@ -105,8 +105,7 @@ def test_unknown_gguf_architecture(tmp_path, config, weights):
 def test_unknown_folder_architecture(tmp_path, config, weights):
     folder = folder_with(tmp_path, config, weights, model_type="novel")
     refused(folder, tmp_path, "config.json: model_type is 'novel'; supported: llama, mistral, qwen2, ",
-            ", llava_next; kv-import --from torch may take it, through its PyTorch code",
-            environment={"KV_EXPORTER_PYTHON": "none"})
+            ", llava_next; kv-import --from torch may take it, through its PyTorch code")
 
 
 def test_wrapper_without_its_text(tmp_path, config, weights):

@@ -68,6 +68,13 @@ def test_unknown_family_goes_through_pytorch(folder, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr == "kv-import: novel has no importer of its own: --from torch is tried\n"
     assert (tmp_path / "out/weights.safetensors").exists()
+    # So does a value that the family's importer does not take.
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "llama", "mlp_bias": True}))
+    done = run(KV_IMPORT, folder, "-o", tmp_path / "out", *OPTIONS, env=environment(folder, "llama"))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "kv-import: the importer of llama takes no mlp_bias of True: --from torch is tried\n"
+    (folder / "config.json").write_text(json.dumps(config))
     # What a raised module cannot have is still refused.
     done = run(KV_IMPORT, folder, "-o", tmp_path / "out", "--weights", "q8_0", env=environment(folder, "llama"))
     assert done.returncode == 1

@@ -8,7 +8,7 @@ from . import float8
 from .checks import integer
 from .compressed_tensors import check_scheme
 from .config import ExpertGroups, Mixture, ModelConfig
-from .errors import ImportFailure, UnknownFamily
+from .errors import ImportFailure, NotTaken
 from .families import FAMILIES, WRAPPERS
 from .hybrid_config import hybrid_mixture, recurrent_settings
 from .latent import Latent
@@ -51,8 +51,8 @@ class _Reader:
         kind = raw.get("model_type")
         # First, since other families' keys may have other types.
         if isinstance(kind, str) and kind not in FAMILIES:
-            raise UnknownFamily(f"{self.path}: model_type is {shown(kind)}; supported: "
-                                f"{', '.join([*FAMILIES, *WRAPPERS])}", kind)
+            raise NotTaken(f"{self.path}: model_type is {shown(kind)}; supported: "
+                           f"{', '.join([*FAMILIES, *WRAPPERS])}", f"{kind} has no importer of its own")
         found = checked(HuggingFace, raw, self.path)
         if "model_type" not in found:
             raise ImportFailure(f"{self.path}: lacks 'model_type'")
@@ -71,7 +71,10 @@ class _Reader:
         return integer(self.path, key, self._value(key, default))
 
     def _refuse(self, what, found, allowed):
-        raise ImportFailure(f"{self.path}: {what} is {shown(found)}; supported: {allowed}")
+        sentence = f"{self.path}: {what} is {shown(found)}; supported: {allowed}"
+        if self.quantised:  # which PyTorch's code needs more packages for
+            raise ImportFailure(sentence)
+        raise NotTaken(sentence, f"the importer of {self.kind} takes no {what} of {shown(found)}")
 
     def config(self):
         family = self.family
@@ -346,7 +349,7 @@ class _Reader:
         original = scaling.get("original_max_position_embeddings")
         if growth and (original is None or original < self._value("max_position_embeddings")):
             self._refuse("llama_4_scaling_beta", growth, "none, or up to original_max_position_embeddings "
-                         f"tokens ({original}): --from torch takes more")
+                         f"tokens ({original})")
         if kind == "longrope":
             return self._longrope(scaling, theta, head_dim // 2)
         if kind == "yarn":
