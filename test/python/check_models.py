@@ -234,6 +234,11 @@ MODELS |= {
     "exaone4_small": ("Exaone4Config", dict(
         SMALL, sliding_window=None, layer_types=["full_attention"] * 4)),
     "hunyuan_v1_dense": ("HunYuanDenseV1Config", dict(SMALL, head_dim=24)),
+    # As it is published, and a scaling that begins after the longest sequence.
+    "hunyuan_alpha": ("HunYuanDenseV1Config", dict(SMALL, head_dim=24, rope_parameters={
+        "rope_type": "dynamic", "rope_theta": 10000.0, "alpha": 1000.0, "factor": 1.0})),
+    "llama_dynamic": ("LlamaConfig", dict(SMALL, rope_parameters={
+        "rope_type": "dynamic", "rope_theta": 10000.0, "factor": 2.0})),
     "glm4_moe_lite": ("Glm4MoeLiteConfig", LATENTS),
     "kimi_k2": ("DeepseekV3Config", LATENTS),
     "qwen3_5": ("Qwen3_5TextConfig", dict(

@@ -16,7 +16,8 @@ from .packed_integers import scheme_of
 from .rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
 from .schema import HuggingFace, checked, shown
 
-ROPE_KINDS = ("default", "linear", "llama3", "yarn", "longrope")
+# "dynamic" changes nothing up to max_position_embeddings, which is the longest sequence here.
+ROPE_KINDS = ("default", "linear", "llama3", "yarn", "longrope", "dynamic")
 # By the names of transformers.
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh"}
 
@@ -350,6 +351,10 @@ class _Reader:
         if growth and (original is None or original < self._value("max_position_embeddings")):
             self._refuse("llama_4_scaling_beta", growth, "none, or up to original_max_position_embeddings "
                          f"tokens ({original})")
+        if kind == "dynamic" and scaling.get("alpha"):
+            if self.kind != "hunyuan_v1_dense":
+                self._refuse("rope scaling 'dynamic' with alpha", scaling["alpha"], "none")
+            return Rope(theta=theta * scaling["alpha"] ** (head_dim / (head_dim - 2)))
         if kind == "longrope":
             return self._longrope(scaling, theta, head_dim // 2)
         if kind == "yarn":

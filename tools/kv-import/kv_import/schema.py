@@ -57,6 +57,7 @@ class Rope(Settings):
     short_factor: Reals = None
     long_factor: Reals = None
     llama_4_scaling_beta: Real = None
+    alpha: Real = None
 
 
 class Ropes(Rope):
