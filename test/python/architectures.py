@@ -5,7 +5,7 @@ that check_models.py has takes its model from there."""
 import json
 
 import torch
-from check_models import EXPERTS, LATENTS, MODELS, SMALL, WINDOWS
+from check_models import COMMON, EXPERTS, LATENTS, MODELS, SMALL, WINDOWS
 from safetensors.torch import load_file, save_file
 
 FAMILIES = {
@@ -135,6 +135,16 @@ OTHERS = {
         moe_intermediate_size=48, num_experts=8, num_experts_per_token=3, linear_head_dim=16, linear_num_heads=4,
         model_max_length=512, layer_types=["linear_attention"] * 3 + ["full_attention"],
         mlp_layer_types=["dense"] + ["sparse"] * 3)),
+    # Models of images and text without a class of their text's own.
+    "aya_vision": ("Aya Vision, text", "AyaVisionConfig", dict(
+        text_config=dict(COMMON, **WINDOWS, head_dim=24, model_type="cohere2", layer_types=[
+            "sliding_attention", "sliding_attention", "sliding_attention", "full_attention"]),
+        vision_config=dict(model_type="siglip_vision_model", hidden_size=32, intermediate_size=32,
+                           num_hidden_layers=1, num_attention_heads=2, image_size=56, patch_size=14))),
+    "qwen2_5_vl": ("Qwen2.5-VL, text", "Qwen2_5_VLConfig", dict(
+        text_config=dict(COMMON, **SMALL, rope_parameters={
+            "rope_type": "default", "rope_theta": 10000.0, "mrope_section": [4, 4, 4]}),
+        vision_config=dict(depth=1, hidden_size=32, out_hidden_size=96, intermediate_size=32, num_heads=2))),
     # Their code is the repository's own: a Llama whose tensors have their published names is written instead.
     "internlm2": ("InternLM2", "LlamaConfig", SMALL),
     "baichuan": ("Baichuan 2 (7B)", "LlamaConfig", dict(SMALL, num_key_value_heads=4)),

@@ -23,7 +23,8 @@ def tables(found):
              "| architecture | `model_type` | through | largest gap | import, compile, run |",
              "| --- | --- | --- | --- | --- |"]
     for row in equal:
-        seconds = ", ".join(f"{row['seconds'][each]:.1f}" for each in ("import", "compile", "run"))
+        seconds = ", ".join(f"{row['seconds'][each]:.2g}" if row["seconds"][each] < 10 else
+                            f"{row['seconds'][each]:.0f}" for each in ("import", "compile", "run"))
         lines.append(f"| {row['architecture']} | `{row['model_type']}` | {ROADS[row['road']]} | {row['gap']:.0e} | "
                      f"{seconds} s |")
     lines += ["", f"The other {len(rows) - len(equal)}, with what the command says:", ""]
