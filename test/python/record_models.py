@@ -47,9 +47,10 @@ def attempt(folder, model, row):
         raise Failed("logits differ" if row["gap"] > LIMIT else "the model's logits do not depend on its tokens enough")
 
 
-def tried(name):
+def tried(name, commit):
     shown, kind, settings = ARCHITECTURES[name]
-    row = {"name": name, "architecture": shown, "road": None, "equal": False, "said": None, "seconds": {}}
+    row = {"name": name, "architecture": shown, "commit": commit, "road": None, "equal": False, "said": None,
+           "seconds": {}}
     with tempfile.TemporaryDirectory() as top:
         folder = Path(top) / name
         model = make(name, folder, kind, settings)
@@ -63,8 +64,6 @@ def tried(name):
             # What was tried first is said in a line of its own.
             last = next((line for line in reversed(lines) if line.strip()), "no message")
             row["said"] = last.removeprefix("python failed: ").removeprefix("kv-import: ")
-    row["commit"] = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], check=True, text=True,
-                                   capture_output=True).stdout.strip()
     return row
 
 
@@ -85,8 +84,11 @@ def main():
         sys.exit(f"record-models: {unknown[0]!r} is none of {', '.join(ARCHITECTURES)}")
     if "--left" in sys.argv:
         names = [name for name in names if not rows.get(name, {}).get("equal")]
+    # Once: a run of all takes so long that another commit may come in between.
+    commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], check=True, text=True,
+                            capture_output=True).stdout.strip()
     for name in names:
-        row = rows[name] = tried(name)
+        row = rows[name] = tried(name, commit)
         print(f"{name}: {row['road']}: {'equal' if row['equal'] else row['said']}", flush=True)
         write(rows)
     equal = [row for row in rows.values() if row["equal"]]
