@@ -1,21 +1,27 @@
 #!/usr/bin/env bash
-# check-models.sh [NAME...]: the families that kv-import knows beside Hugging Face
-# transformers: random small models, logits in f32 (test/python/raise/check_models.py).
-# Installs transformers and PyTorch (6 GB) in build/hf; CI does not run this. With
-# KV_COMPILE and KV_RUN set, those programs are checked and nothing is built.
+# check-models.sh [NAME...]: the families that kv-import knows compared with Hugging Face
+# transformers: random small models, logits in f32 (test/python/raise/check_models.py), and without names what missing
+# keys of config.json mean (check_missing.py).
+#
+# check-models.sh --record [--left] [NAME...]: every architecture of test/python/raise/architectures.py by one
+# command, as a user types it; benchmarks/results/models.json and docs/models.md are written. --left runs
+# those alone that the record does not call equal. All of them take about half an hour.
+#
+# Installs transformers, PyTorch and torch-mlir (6 GB) in build/exporters; CI does not run this. With
+# KV_OPT, KV_COMPILE and KV_RUN set, those programs are checked and nothing is built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
-if [ -z "${KV_COMPILE:-}" ] || [ -z "${KV_RUN:-}" ]; then
+if [ -z "${KV_OPT:-}" ] || [ -z "${KV_COMPILE:-}" ] || [ -z "${KV_RUN:-}" ]; then
   scripts/setup.sh
-  build release kv-compile kv-run
+  build release kv-opt kv-compile kv-run
 fi
-requirements=test/python/raise/requirements-models.txt
-if ! cmp -s "$requirements" build/hf/requirements.txt; then
-  [ -x build/hf/bin/python ] || step "transformers' environment" .venv/bin/python -m venv build/hf
-  step "transformers and PyTorch" build/hf/bin/python -m pip install --quiet \
-    --disable-pip-version-check -r "$requirements"
-  cp "$requirements" build/hf/requirements.txt
+exporters torch
+program=check_models
+if [ "${1:-}" = --record ]; then
+  program=record_models
+  shift
 fi
-exec build/hf/bin/python test/python/raise/check_models.py "$@"
+[ $# -gt 0 ] || $folder/bin/python test/python/raise/check_missing.py
+exec $folder/bin/python test/python/raise/$program.py "$@"

@@ -105,8 +105,7 @@ def test_unknown_gguf_architecture(tmp_path, config, weights):
 def test_unknown_folder_architecture(tmp_path, config, weights):
     folder = folder_with(tmp_path, config, weights, model_type="novel")
     refused(folder, tmp_path, "config.json: model_type is 'novel'; supported: llama, mistral, qwen2, ",
-            ", llava_next; kv-import --from torch may take it, through its PyTorch code",
-            environment={"KV_EXPORTER_PYTHON": "none"})
+            ", llava_next; kv-import --from torch may take it, through its PyTorch code")
 
 
 def test_wrapper_without_its_text(tmp_path, config, weights):
@@ -148,15 +147,17 @@ def test_nan(tmp_path, config, weights):
 
 
 @pytest.mark.parametrize("scaling", (
-    {"rope_type": "ntk", "factor": 4.0}, {"type": "dynamic", "factor": 2.0}))
+    {"rope_type": "ntk", "factor": 4.0}, {"type": "su", "factor": 2.0},
+    {"type": "proportional", "factor": 2.0}))
 def test_rope_scaling_of_a_folder(tmp_path, config, weights, scaling):
     folder = folder_with(tmp_path, config, weights, rope_scaling=scaling)
     refused(folder, tmp_path, "config.json", list(scaling.values())[0],
-            "default, linear, llama3, yarn, longrope")
+            "default, linear, llama3, yarn, longrope, dynamic")
 
 
 @pytest.mark.parametrize("scaling,parts", [
     ({"rope_type": "linear"}, ("'linear'", "'factor'")),
+    ({"rope_type": "dynamic", "alpha": 4.0}, ("'dynamic' with alpha is 4.0", "none")),
     ({"rope_type": "yarn", "factor": 4.0}, ("'yarn'", "'original_max_position_embeddings'")),
     ({"rope_type": "yarn", "factor": 4.0, "mscale": 1.0}, ("'yarn' with mscale is 1.0", "none")),
     ({"rope_type": "yarn", "factor": 4.0, "beta_fast": 0}, ("beta_fast is 0",)),

@@ -12,6 +12,7 @@ from kv_import.model.errors import ImportFailure
 from kv_import.model.families import FAMILIES, LANGUAGE, WRAPPERS
 from kv_import.readers.hf_reader import HuggingFaceSource
 from kv_import.writers.module_writer import ModuleWriter
+from kv_import.model.rope import Rope
 
 
 def source_of(folder, config, weights, **settings):
@@ -134,6 +135,69 @@ def test_text_of_a_wrapper(tmp_path, prefix):
     assert set(WRAPPERS.values()) <= set(FAMILIES)
 
 
+def qkv_of(weights, layer):
+    return [weights[f"model.layers.{layer}.self_attn.{name}_proj.weight"] for name in "qkv"]
+
+
+def test_queries_keys_and_values_by_kv_head(tmp_path):
+    """InternLM2: a Llama whose names are others, even that of the head."""
+    config = synthetic.make_config("llama", tied=False)
+    weights = synthetic.make_weights(config)
+    expected = source_of(tmp_path / "plain", config, weights)
+    stored = {name: values for name, values in weights.items() if not any(f".{x}_proj." in name for x in "qkv")}
+    for layer in range(config.layers):
+        stored[f"model.layers.{layer}.self_attn.qkv_proj.weight"] = np.concatenate(
+            [values.reshape(config.kv_heads, -1, config.hidden) for values in qkv_of(weights, layer)],
+            axis=1).reshape(-1, config.hidden)
+    stored = renamed(stored, "internlm2")
+    stored["output.weight"] = stored.pop("lm_head.weight")
+    assert {"model.tok_embeddings.weight", "model.layers.1.attention.wqkv.weight",
+            "model.layers.1.feed_forward.w2.weight"} <= set(stored)
+    found = source_of(tmp_path / "hf", config, stored, model_type="internlm2")
+    assert_same(found, expected)
+    # Rows that begin and end within a head.
+    name = "model.layers.0.self_attn.v_proj.weight"
+    np.testing.assert_array_equal(found.tensor(name, slice(5, 23)), weights[name][5:23])
+    assert found.found_as(name) == "model.layers.0.attention.wqkv.weight"
+
+
+@pytest.mark.parametrize("version, unit", (("BaiChuanForCausalLM", False), ("BaichuanForCausalLM", True)))
+def test_a_head_of_unit_rows(tmp_path, version, unit):
+    """Baichuan 2; the first Baichuan has another spelling."""
+    config = synthetic.make_config("llama", tied=False)
+    weights = synthetic.make_weights(config)
+    stored = {name: values for name, values in weights.items() if not any(f".{x}_proj." in name for x in "qkv")}
+    for layer in range(config.layers):
+        stored[f"model.layers.{layer}.self_attn.W_pack.weight"] = np.concatenate(qkv_of(weights, layer))
+    found = source_of(tmp_path, config, stored, model_type="baichuan", architectures=[version])
+    head = weights["lm_head.weight"]
+    wanted = head / np.linalg.norm(head, axis=1, keepdims=True) if unit else head
+    np.testing.assert_array_equal(found.tensor("lm_head.weight", slice(16, 48)), wanted[16:48])
+    for name in ("q", "k", "v"):
+        name = f"model.layers.1.self_attn.{name}_proj.weight"
+        np.testing.assert_array_equal(found.tensor(name), weights[name])
+
+
+def test_granite_hybrid_without_its_scales(tmp_path):
+    """Bamba: other names, half of a head is rotated."""
+    config = synthetic.make_config(
+        "granite_hybrid", architecture="bamba", embedding_scale=1.0, residual_scale=1.0, attention_scale=None,
+        logit_scale=1.0, rotary=8, rope=Rope(theta=10000.0))
+    weights = synthetic.make_weights(config)
+    r = config.recurrent
+    settings = {"attn_layer_indices": [1], "mamba_n_heads": r.value_heads, "mamba_d_head": r.value_dim,
+                "mamba_n_groups": r.key_heads, "mamba_d_state": r.key_dim, "mamba_expand": 2, "mamba_d_conv": 4,
+                "partial_rotary_factor": 0.5}
+    stored = {name.replace(".mlp.", ".feed_forward.").replace("post_attention_layernorm", "pre_ff_layernorm").replace(
+        "model.norm.", "model.final_layernorm."): values for name, values in weights.items()}
+    found = source_of(tmp_path, config, stored, **settings)
+    assert dataclasses.replace(found.config, name="") == dataclasses.replace(config, name="")
+    for name in ("model.norm.weight", "model.layers.3.mlp.up_proj.weight", "model.layers.0.mamba.norm.weight"):
+        np.testing.assert_array_equal(found.tensor(name), weights[name])
+    whole = weights["model.layers.2.mamba.in_proj.weight"]
+    np.testing.assert_array_equal(found.tensor("model.layers.2.mamba.in_z.weight"), whole[:r.inner])
+
+
 def test_another_name_of_deepseek(tmp_path):
     config = synthetic.make_config("deepseek_v3_experts")
     weights = synthetic.make_weights(config)
@@ -196,6 +260,24 @@ def test_biases(tmp_path, family, settings, biases):
            "num_attention_heads": 4, "max_position_embeddings": 64, "sliding_window": 8, "num_experts": 4,
            "moe_intermediate_size": 16, "num_experts_per_tok": 2, "shared_expert_intermediate_size": 16, **settings}
     assert read_config(tmp_path, raw).biases == {f"{letter}_proj" for letter in biases}
+
+
+@pytest.mark.parametrize("family, settings, wanted", (
+    ("llama", {}, {"eps": 1e-6, "rotary": None, "tied": False}),
+    ("ernie4_5", {}, {"eps": 1e-5, "head_dim": 128, "tied": True}),
+    ("glm", {}, {"eps": 1.5625e-7, "rotary": 64}), ("glm", {"partial_rotary_factor": 0.25}, {"rotary": 32}),
+    ("gemma2", {}, {"attention_cap": 50.0, "logit_cap": 30.0}),
+    ("gemma2", {"final_logit_softcapping": 20.0, "rms_norm_eps": 1e-4}, {"logit_cap": 20.0, "eps": 1e-4}),
+    # As MiniMax M2 is published.
+    ("minimax_m2", {"rotary_dim": 64}, {"head_dim": 128, "rotary": 64})))
+def test_missing_keys(tmp_path, family, settings, wanted):
+    """Of other families and keys: test/python/raise/check_missing.py, beside transformers."""
+    from kv_import.readers.hf_config import read_config
+    raw = {"model_type": family, "vocab_size": 8, "hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 2,
+           "num_attention_heads": 4, "max_position_embeddings": 64, "sliding_window": 8, "num_local_experts": 4,
+           "num_experts_per_tok": 2, **settings}
+    config = read_config(tmp_path, raw)
+    assert {key: getattr(config, key) for key in wanted} == wanted
 
 
 def test_queries_that_grow_with_their_position(tmp_path):

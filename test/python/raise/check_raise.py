@@ -78,7 +78,6 @@ SMALL = dict(vocab_size=32, hidden_size=16, num_hidden_layers=1, num_attention_h
 # What is refused, with a part of the sentence that says why.
 REFUSED = {
     "falcon_alibi": "cannot prove what its mask shows",  # positions in bf16 are too coarse
-    "llama4": "is not true of every length",  # its experts do not take another implementation
 }
 
 

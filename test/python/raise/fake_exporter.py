@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stands for the Python of an exporter (KV_EXPORTER_PYTHON) in tests: writes the graph that FAKE_GRAPH names
 and, unless FAKE_WEIGHTS is "none", random weights for it; FAKE_WEIGHTS of another name leaves out that
-weight. With FAKE_ENDS it ends as that says, a signal's name or a text for standard error."""
+weight. With FAKE_ENDS it ends as that says: a signal's name, "refused: SENTENCE", or a text for standard error."""
 
 import os
 import re
@@ -25,6 +25,9 @@ def values(shape, name, random):
 
 def main():
     ends = os.environ.get("FAKE_ENDS")
+    if ends and ends.startswith("refused: "):
+        print(ends.removeprefix("refused: "), file=sys.stderr)
+        sys.exit(3)
     if ends:
         print("Loading weights: 100%|#####| 37/37 [00:00<00:00, 5.1it/s]", file=sys.stderr, flush=True)
         if hasattr(signal, ends):

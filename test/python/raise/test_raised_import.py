@@ -68,6 +68,13 @@ def test_unknown_family_goes_through_pytorch(folder, tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stderr == "kv-import: novel has no importer of its own: --from torch is tried\n"
     assert (tmp_path / "out/weights.safetensors").exists()
+    # So does a value that the family's importer does not take.
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"model_type": "llama", "mlp_bias": True}))
+    done = run(KV_IMPORT, folder, "-o", tmp_path / "out", *OPTIONS, env=environment(folder, "llama"))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == "kv-import: the importer of llama takes no mlp_bias of True: --from torch is tried\n"
+    (folder / "config.json").write_text(json.dumps(config))
     # What a raised module cannot have is still refused.
     done = run(KV_IMPORT, folder, "-o", tmp_path / "out", "--weights", "q8_0", env=environment(folder, "llama"))
     assert done.returncode == 1
@@ -88,12 +95,13 @@ def test_weights_that_are_missing(folder, tmp_path):
 
 
 @pytest.mark.parametrize("ends, sentence", (
-    ("SIGSEGV", "it crashed (SIGSEGV)"),
-    ("error: ValueError: no such layer; from KeyError: 'x'", "error: ValueError: no such layer; from KeyError: 'x'")))
+    ("SIGSEGV", "the exporter gave up: it crashed (SIGSEGV)"),
+    ("error: ValueError: no; from KeyError: 'x'", "the exporter gave up: error: ValueError: no; from KeyError: 'x'"),
+    ("refused: rwkv has layers that keep a state", "rwkv has layers that keep a state")))
 def test_how_an_exporter_ends(folder, tmp_path, ends, sentence):
     message = fails(KV_IMPORT, "--from", "torch", folder, "-o", tmp_path / "out", *OPTIONS,
                     env=environment(folder, "llama", FAKE_ENDS=ends))
-    assert message == f"kv-import: {folder}: the exporter gave up: {sentence}"
+    assert message == f"kv-import: {folder}: {sentence}"
     assert list((tmp_path / "out").iterdir()) == []
 
 

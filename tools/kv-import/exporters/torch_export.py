@@ -8,18 +8,26 @@ tensors of those names. Runs in an environment with torch.txt installed (kv-impo
 
 import argparse
 import collections
+import json
+import math
 import sys
 from pathlib import Path
 
 import sympy
 import torch
 import torch.nn.functional as F
+import transformers
 from safetensors.torch import save_file
 from torch.utils._sympy.value_ranges import bound_sympy
 from torch_mlir import fx
 from torch_mlir.extras.fx_decomp_util import get_decomposition_table
-from transformers import AttentionInterface, AttentionMaskInterface, AutoModelForCausalLM
+from transformers import (AttentionInterface, AttentionMaskInterface, AutoConfig, AutoModelForCausalLM,
+                          AutoModelForImageTextToText)
 from transformers.integrations.moe import ALL_EXPERTS_FUNCTIONS
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
+
+import torch_forwards
 
 LEGAL = ["aten.scaled_dot_product_attention"]
 
@@ -91,6 +99,13 @@ def experts(self, hidden, chosen, shares):
     if self.has_post_expert_norm:
         out = self.post_expert_norm(out)
     return (out * shares[..., None]).sum(1).to(hidden.dtype)
+
+
+def gelu(x, approximate="none"):
+    """torch-mlir's own has 0.797724 where the root of 2 / pi belongs."""
+    if approximate == "none":
+        return 0.5 * x * (1 + torch.erf(x * math.sqrt(0.5)))
+    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
 Pair = collections.namedtuple("Pair", ("real", "imaginary"))
@@ -167,8 +182,12 @@ class Logits(torch.nn.Module):
 
 
 def tensors_of(model):
-    """Name -> tensor of parameters and buffers, tied ones once."""
+    """Name -> tensor of parameters and buffers, tied ones once; without those of images."""
     found, seen = {}, set()
+    if type(model.config) in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
+        of_text = [model.get_decoder(), model.get_output_embeddings()]
+        ids = {id(tensor) for part in of_text for tensor in (*part.parameters(), *part.buffers())}
+        seen = {id(tensor) for tensor in (*model.parameters(), *model.buffers())} - ids
     for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
         if id(tensor) not in seen and tensor.is_floating_point():
             seen.add(id(tensor))
@@ -221,6 +240,7 @@ def to_linalg(model, max_seq, fixed=None, last=False, narrow=False):
     ALL_EXPERTS_FUNCTIONS.register("kv", experts)
     if model._can_set_experts_implementation():
         model.set_experts_implementation("kv")
+    torch_forwards.replace(model)
     for module in model.modules():
         module._non_persistent_buffers_set.clear()
     weights = tensors_of(model)
@@ -239,6 +259,7 @@ def to_linalg(model, max_seq, fixed=None, last=False, narrow=False):
     table = get_decomposition_table()
     for op in [op for op in table if "scaled_dot" in str(op)]:
         table.pop(op)
+    table[torch.ops.aten.gelu.default] = gelu
     module = fx.export_and_import(program, output_type="linalg-on-tensors",
                                   decomposition_table=table, backend_legal_ops=LEGAL)
     return module, weights, max_seq
@@ -272,6 +293,45 @@ def export(model, folder, name, max_seq=None, fixed=None, last=False, narrow=Fal
     write(module, weights, config, name, max_seq, Path(folder))
 
 
+# Of layers, what is kept of the tokens before: kv-raise makes a cache of keys and values alone.
+STATES = {"linear_attention": "a state of linear attention", "conv": "the last rows of a convolution",
+          "hybrid": "a state beside attention", "hybrid_sliding": "a state beside attention",
+          "indexed_attention": "an index of the keys", "minimax_m3_sparse": "an index of the keys",
+          "compressed_sparse_attention": "compressed keys", "heavily_compressed_attention": "compressed keys"}
+
+
+REFUSED = 3  # the exit status, as in kv_import/graphs/exporters.py
+
+
+class Refused(Exception):
+    """Why a model is not exported, in one sentence."""
+
+
+def check_layers(model):
+    config = model.config.get_text_config()
+    kinds = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None) or ()
+    kept = next((STATES[kind] for kind in kinds if kind in STATES), None)
+    if kept is None and getattr(model, "_is_stateful", False):
+        kept = "a state"
+    if kept:
+        raise Refused(f"{config.model_type} has layers that keep {kept}; through PyTorch, models whose layers keep "
+                      "keys and values alone are taken")
+
+
+def text_model(folder):
+    """The model in a folder; one of images and text is called with text alone."""
+    kind = json.loads(Path(folder, "config.json").read_text(encoding="utf-8")).get("model_type")
+    if kind not in CONFIG_MAPPING:
+        raise Refused(f"transformers {transformers.__version__} has no model of the type {kind!r}; code in the "
+                      "model's own repository is not run")
+    config = AutoConfig.from_pretrained(folder)
+    if type(config) in MODEL_FOR_CAUSAL_LM_MAPPING:
+        return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
+    if type(config) not in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING:
+        raise Refused(f"{config.model_type} is no model that transformers generates text with")
+    return AutoModelForImageTextToText.from_pretrained(folder, dtype=torch.float32).eval()
+
+
 def sentence(error):
     """An exception and those that it was raised from, in one line."""
     texts = []
@@ -293,9 +353,13 @@ def main():
                         help="of matrices; what is computed is f32 (default: f32)")
     options = parser.parse_args()
     try:
-        model = AutoModelForCausalLM.from_pretrained(options.model, dtype=torch.float32).eval()
+        model = text_model(options.model)
+        check_layers(model)
         export(model, options.output, options.name or Path(options.model).name, options.max_seq,
                narrow=options.weights == "bf16")
+    except Refused as refusal:
+        print(refusal, file=sys.stderr)
+        return REFUSED
     except Exception as error:  # of transformers, torch or torch-mlir: whatever a model provokes
         return f"error: {sentence(error)}"
     return 0

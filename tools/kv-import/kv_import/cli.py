@@ -7,7 +7,7 @@ from pathlib import Path
 from kv_command_line import Parser, integer
 
 from .model.checks import check_length, check_tensors
-from .model.errors import ImportFailure, UnknownFamily
+from .model.errors import ImportFailure, NotTaken
 from .writers.module_writer import ModuleWriter
 from .weights.needs import needs
 from .readers.text_side import write_text_side
@@ -173,16 +173,15 @@ def check_own_options(options):
 
 
 def import_model(options):
-    """By the importer of the model's family, or through PyTorch where there is none."""
+    """By the importer of the model's family, or through PyTorch where there is none that takes it."""
     try:
         run(options)
-    except UnknownFamily as unknown:
+    except NotTaken as refusal:
         from .graphs.exporters import find_exporter
         if not find_exporter("torch"):
-            raise ImportFailure(f"{unknown}; kv-import --from torch may take it, through its PyTorch code "
+            raise ImportFailure(f"{refusal}; kv-import --from torch may take it, through its PyTorch code "
                                 "(docs/raise.md)")
-        print(f"kv-import: {unknown.model_type} has no importer of its own: --from torch is tried",
-              file=sys.stderr)
+        print(f"kv-import: {refusal.short}: --from torch is tried", file=sys.stderr)
         options.source = "torch"
         export_model(options)
 

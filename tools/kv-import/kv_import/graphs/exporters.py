@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..model.errors import ImportFailure
 from ..readers.hf_reader import read_json
-from .programs import ROOT, how_it_ended, output_of, program
+from .programs import ROOT, first_error, how_it_ended, output_of, program
 from .raise_check import check_raised, check_runs
 from .raised_weights import write_raised_weights
 from ..model.schema import AnyModel, checked
@@ -17,6 +17,7 @@ from ..readers.text_side import write_text_side
 
 EXPORTERS = ROOT / "tools/kv-import/exporters"
 LONGEST = 2048  # of a model that does not say
+REFUSED = 3  # the status of an exporter whose last line is one sentence about the model
 
 
 @dataclasses.dataclass
@@ -104,6 +105,8 @@ def export(source, options, folder):
     if options.tensors:
         command += ["--tensors", options.tensors]
     done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == REFUSED:
+        raise ImportFailure(f"{source.path}: {first_error(done.stderr)}")
     if done.returncode != 0:
         raise ImportFailure(f"{source.path}: the exporter gave up: {how_it_ended(done)}")
     return folder / "graph.mlir", folder / "weights.safetensors"

@@ -5,9 +5,10 @@ class ImportFailure(Exception):
     """A bad input: names the file, what was found and what is allowed."""
 
 
-class UnknownFamily(ImportFailure):
-    """A folder whose `model_type` is in no row of the table of families."""
+class NotTaken(ImportFailure):
+    """A folder that only the code of transformers may take: its `model_type` is in no row of the table of families,
+    or a value in its config.json is one that the row's families do not have. `short`: why, in few words."""
 
-    def __init__(self, sentence, model_type):
+    def __init__(self, sentence, short):
         super().__init__(sentence)
-        self.model_type = model_type
+        self.short = short

@@ -1,24 +1,23 @@
 """What config.json of a hybrid model says of its recurrent layers."""
 
-import math
-
 from .config import Mixture, Recurrent
-from .rope import Rope
 
 # Of layers with a state, and of others.
 DELTA, MAMBA = ("linear_attention", "full_attention"), ("mamba", "attention")
 
 
 def recurrent_settings(kind, raw, integer, refuse):
-    """Entries of a ModelConfig. `integer(key)`: a positive number of `raw`; `refuse(what, found,
-    allowed)` raises."""
-    delta = kind != "granitemoehybrid"
+    """Entries of a ModelConfig. `kind`: as Family.recurrent; `integer(key)`: a positive number of `raw`;
+    `refuse(what, found, allowed)` raises."""
+    delta = kind == "delta"
     kinds = DELTA if delta else MAMBA
     count = integer("num_hidden_layers")
     types = raw.get("layer_types")
     if types is None and delta:
         every = integer("full_attention_interval", 4)
         types = [kinds[(i + 1) % every == 0] for i in range(count)]
+    if types is None and "attn_layer_indices" in raw:
+        types = [kinds[i in raw["attn_layer_indices"]] for i in range(count)]
     if not isinstance(types, list) or len(types) != count:
         refuse("layer_types", types, f"a list of {count} kinds, one a layer")
     # transformers 5 has one name for each in all families.
@@ -47,7 +46,7 @@ def hybrid_mixture(kind, raw, integer, refuse):
         return None
     experts = integer("num_local_experts", found)
     choices = integer("num_experts_per_tok")
-    if kind == "granitemoehybrid":
+    if kind == "mamba":
         return Mixture(experts=experts, choices=choices, normalised=True,
                        shared=integer("shared_intermediate_size"))
     dense = raw.get("mlp_only_layers") or []
@@ -81,11 +80,7 @@ def _mamba(raw, layers, count, integer, refuse):
     dim = inner // heads if dim in (None, "auto") else integer("mamba_d_head")
     if heads * dim != inner:
         refuse("mamba_d_head", dim, f"{inner // heads}, so that {heads} heads have {inner} elements")
-    settings = {"recurrent": Recurrent(
+    return {"recurrent": Recurrent(
         delta=False, layers=layers, kernel=integer("mamba_d_conv", 4),
         key_heads=integer("mamba_n_groups", 1), key_dim=integer("mamba_d_state", 256),
         value_heads=heads, value_dim=dim)}
-    if raw.get("position_embedding_type") != "rope":
-        # No position embedding: every position is the first one, which turns nothing.
-        settings["rope"] = Rope(theta=10000.0, linear=math.inf)
-    return settings

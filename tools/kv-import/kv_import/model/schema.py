@@ -57,6 +57,7 @@ class Rope(Settings):
     short_factor: Reals = None
     long_factor: Reals = None
     llama_4_scaling_beta: Real = None
+    alpha: Real = None
 
 
 class Ropes(Rope):
@@ -77,6 +78,7 @@ class SpecialTokens(Settings):
 class HuggingFace(SpecialTokens):
     """config.json of one model of text."""
     model_type: Text = None
+    architectures: Texts = None
     vocab_size: Count = None
     hidden_size: Count = None
     intermediate_size: Count = None
@@ -103,6 +105,7 @@ class HuggingFace(SpecialTokens):
     rope_local_base_freq: Base = None
     rope_interleave: Flag = None
     partial_rotary_factor: Share = None
+    rotary_dim: Count = None
     position_embedding_type: Text = None
     no_rope_layers: Flags = None
     no_rope_layer_interval: Count = None
@@ -156,6 +159,7 @@ class HuggingFace(SpecialTokens):
     linear_key_head_dim: Count = None
     linear_num_value_heads: Count = None
     linear_value_head_dim: Count = None
+    attn_layer_indices: Layers = None
     mamba_expand: Count = None
     mamba_n_heads: Count = None
     mamba_n_groups: Count = None

@@ -8,7 +8,7 @@ from ..weights import float8
 from ..model.checks import integer
 from .compressed_tensors import check_scheme
 from ..model.config import ExpertGroups, Mixture, ModelConfig
-from ..model.errors import ImportFailure, UnknownFamily
+from ..model.errors import ImportFailure, NotTaken
 from ..model.families import FAMILIES, WRAPPERS
 from ..model.hybrid_config import hybrid_mixture, recurrent_settings
 from ..model.latent import Latent
@@ -16,7 +16,8 @@ from .packed_integers import scheme_of
 from ..model.rope import Rope, llama3_factors, longrope_scale, yarn_factors, yarn_scale
 from ..model.schema import HuggingFace, checked, shown
 
-ROPE_KINDS = ("default", "linear", "llama3", "yarn", "longrope")
+# "dynamic" changes nothing up to max_position_embeddings, which is the longest sequence here.
+ROPE_KINDS = ("default", "linear", "llama3", "yarn", "longrope", "dynamic")
 # By the names of transformers.
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh"}
 
@@ -48,13 +49,17 @@ def read_config(folder, raw):
 class _Reader:
     def __init__(self, folder, raw):
         self.folder, self.path = folder, folder / "config.json"
-        self.raw = checked(HuggingFace, raw, self.path)
-        self.quantised = raw.get("quantization_config")
-        kind = self._value("model_type")
-        if kind not in FAMILIES:
-            raise UnknownFamily(f"{self.path}: model_type is {shown(kind)}; supported: "
-                                f"{', '.join([*FAMILIES, *WRAPPERS])}", kind)
+        kind = raw.get("model_type")
+        # First, since other families' keys may have other types.
+        if isinstance(kind, str) and kind not in FAMILIES:
+            raise NotTaken(f"{self.path}: model_type is {shown(kind)}; supported: "
+                           f"{', '.join([*FAMILIES, *WRAPPERS])}", f"{kind} has no importer of its own")
+        found = checked(HuggingFace, raw, self.path)
+        if "model_type" not in found:
+            raise ImportFailure(f"{self.path}: lacks 'model_type'")
         self.kind, self.family = kind, FAMILIES[kind]
+        self.raw = self.family.missing | found
+        self.quantised = raw.get("quantization_config")
 
     def _value(self, key, default=None):
         value = self.raw.get(key, default)
@@ -67,7 +72,10 @@ class _Reader:
         return integer(self.path, key, self._value(key, default))
 
     def _refuse(self, what, found, allowed):
-        raise ImportFailure(f"{self.path}: {what} is {shown(found)}; supported: {allowed}")
+        sentence = f"{self.path}: {what} is {shown(found)}; supported: {allowed}"
+        if self.quantised:  # which PyTorch's code needs more packages for
+            raise ImportFailure(sentence)
+        raise NotTaken(sentence, f"the importer of {self.kind} takes no {what} of {shown(found)}")
 
     def config(self):
         family = self.family
@@ -83,7 +91,7 @@ class _Reader:
         if latent:
             head_dim, rotary = latent.plain + latent.rotary, latent.rotary
         else:
-            head_dim = self._value("head_dim", family.head_dim or hidden // heads)
+            head_dim = self._value("head_dim", hidden // heads)
             rotary = self._rotary(head_dim)
         mixture = self._mixture_of_family()
         sliding, full_layers = self._sliding()
@@ -100,7 +108,7 @@ class _Reader:
             vocab=self._value("vocab_size"),
             max_seq=self._value("max_position_embeddings"),
             eps=self._value("rms_norm_eps", 1e-6),
-            tied=self._value("tie_word_embeddings", family.tied),
+            tied=self._value("tie_word_embeddings", False),
             biases=self._biases(latent),
             qk_norm=family.qk_norm or ("head" if self.raw.get("use_qk_norm") else None),
             norm_after_rope=family.norm_after_rope,
@@ -150,7 +158,7 @@ class _Reader:
 
     def _mixture_of_family(self):
         if self.family.recurrent:
-            return hybrid_mixture(self.kind, self.raw, self._positive, self._refuse)
+            return hybrid_mixture(self.family.recurrent, self.raw, self._positive, self._refuse)
         if self.family.mixture == "deepseek":
             return self._deepseek_mixture()
         return self._mixture()
@@ -181,7 +189,10 @@ class _Reader:
             return {"attention_scale": self._latent_scale()}
         more = {}
         if self.family.recurrent:
-            more = recurrent_settings(self.kind, self.raw, self._positive, self._refuse)
+            more = recurrent_settings(self.family.recurrent, self.raw, self._positive, self._refuse)
+        if self.family.ropes == "asked" and self.raw.get("position_embedding_type") != "rope":
+            # No position embedding: every position is the first one, which turns nothing.
+            more["rope"] = Rope(theta=10000.0, linear=math.inf)
         if self.family.scales == "granite":
             return more | {"embedding_scale": self._value("embedding_multiplier", 1.0),
                            "residual_scale": self._value("residual_multiplier", 1.0),
@@ -250,7 +261,8 @@ class _Reader:
         layers = self._value("num_hidden_layers")
         full = self._full_layers(layers)
         window = self.raw.get("sliding_window")
-        if full is None and self.family.full_every:
+        windowless = self.family.ropes == "windows only" and window is None
+        if full is None and self.family.full_every and not windowless:
             every = self._positive("sliding_window_pattern", self.family.full_every)
             full, window = range(every - 1, layers, every), self._positive("sliding_window")
         if self.family.windows.startswith("asked"):
@@ -295,6 +307,8 @@ class _Reader:
     def _rotary(self, head_dim):
         """How many elements of a head are rotated."""
         partial = self._found_ropes().get("partial_rotary_factor", self.raw.get("partial_rotary_factor", 1))
+        if "rotary_dim" in self.raw:  # of MiniMax M2 as it is published
+            partial = self.raw["rotary_dim"] / head_dim
         if partial != 1 and not self.family.partial:
             self._refuse("partial_rotary_factor", partial, "1")
         rotated = int(head_dim * partial)
@@ -309,7 +323,7 @@ class _Reader:
 
     def _ropes(self, head_dim):
         found, family = self._found_ropes(), self.family
-        theta = self.raw.get("rope_theta", 1000000.0 if family.scales == "gemma" else 10000.0)
+        theta = self.raw.get("rope_theta", 10000.0)
         if family.ropes != "by kind":
             return {"rope": self._rope(found, theta, head_dim)}
         local = self.raw.get("rope_local_base_freq", 10000.0 if family.scales == "gemma"
@@ -336,7 +350,11 @@ class _Reader:
         original = scaling.get("original_max_position_embeddings")
         if growth and (original is None or original < self._value("max_position_embeddings")):
             self._refuse("llama_4_scaling_beta", growth, "none, or up to original_max_position_embeddings "
-                         f"tokens ({original}): --from torch takes more")
+                         f"tokens ({original})")
+        if kind == "dynamic" and scaling.get("alpha"):
+            if self.kind != "hunyuan_v1_dense":
+                self._refuse("rope scaling 'dynamic' with alpha", scaling["alpha"], "none")
+            return Rope(theta=theta * scaling["alpha"] ** (head_dim / (head_dim - 2)))
         if kind == "longrope":
             return self._longrope(scaling, theta, head_dim // 2)
         if kind == "yarn":

@@ -16,7 +16,7 @@ from .compressed_tensors import row_scales, scale_name
 from ..model.errors import ImportFailure
 from .expert_tensors import FORMS, ExpertTensors
 from ..model.families import FAMILIES, LANGUAGE
-from ..weights.fused import rows_of, split_shapes, stored_name
+from ..weights.fused import grouped_rows, rows_of, split_shapes, stored_name
 from .hf_config import is_wrapper, read_config, text_model
 from .hybrid_tensors import HybridTensors
 from .packed_integers import PackedIntegers, scheme_of
@@ -49,7 +49,7 @@ def _renamed(name, names):
     if not names:
         return name
     parts = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-    return re.sub(rf"(?<=\.)({parts})(?=\.|$)", lambda part: names[part[1]], name)
+    return re.sub(rf"(?<![^.])({parts})(?=\.|$)", lambda part: names[part[1]], name)
 
 
 class HuggingFaceSource:
@@ -86,8 +86,7 @@ class HuggingFaceSource:
         self.hybrid = None
         if self.config.recurrent:
             self.hybrid = HybridTensors(
-                self.config, lambda name: self._stored(self._place_name(name), slice(None)),
-                self.family.apart)
+                self.config, lambda name: self._stored(self._place_name(name), slice(None)))
 
     def _draft_layers(self):
         """Tensors of layers behind the model's, which predict more tokens (DeepSeek-V3)."""
@@ -139,19 +138,21 @@ class HuggingFaceSource:
         """The blocks of a quantised tensor: u8 [rows, bytes of a row]."""
         if self._is_of_experts(name):
             return self.experts.blocks(name, rows, f"{self.path}: the tensor {self.found_as(name)}")
-        return self._turned(name, rows, lambda rows: self._stored(*self._place(name, rows), as_blocks=True))
+        return self._turned(name, rows, lambda rows: self._placed(name, rows, as_blocks=True))
 
     def tensor(self, name, rows=slice(None)):
         if self._is_of_experts(name):
             return self.experts.tensor(name, rows)
         values = (self.hybrid.tensor(name, rows) if self.hybrid
-                  else self._turned(name, rows, lambda rows: self._stored(*self._place(name, rows))))
+                  else self._turned(name, rows, lambda rows: self._placed(name, rows)))
         if latent.is_part(name):
             return latent.part(self.config, name, values)
         # The norm behind a delta net's scan is as others are.
         if (self.family.one_plus and name.endswith("norm.weight")
                 and "linear_attn" not in name):
             values = values + np.float32(1)
+        if name == "lm_head.weight" and self.family.unit_head in self.raw.get("architectures", ()):
+            values = values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), np.float32(1e-12))
         return values
 
     def _is_of_experts(self, name):
@@ -174,14 +175,16 @@ class HuggingFaceSource:
         values = values[:, order].reshape(last - first, -1)[begin - first:end - first]
         return values if name.endswith("weight") else values[:, 0]
 
-    def _place(self, name, rows):
-        """The tensor that holds some rows of a weight, and which of its own these are."""
+    def _placed(self, name, rows, **how):
+        """Some rows of a weight, which may be rows of another tensor."""
         stored = self._place_name(name)
-        if self.family.fused:
-            whole = rows_of(self.config, name, self.family.fused)
-            places = range(self.index[stored][1][0])[whole][rows]
-            rows = slice(places.start, places.stop)
-        return stored, rows
+        if not self.family.fused:
+            return self._stored(stored, rows, **how)
+        if self.family.grouped and stored != name:
+            places = grouped_rows(self.config, name)[rows]
+            return self._stored(stored, slice(places[0], places[-1] + 1), **how)[places - places[0]]
+        places = range(self.index[stored][1][0])[rows_of(self.config, name, self.family.fused)][rows]
+        return self._stored(stored, slice(places.start, places.stop), **how)
 
     def _stored_format(self, name):
         """The quantised format of a tensor of the files."""

@@ -5,18 +5,19 @@ import re
 import numpy as np
 
 from ..model.errors import ImportFailure
+from ..model.families import FAMILIES
 
 
 class HybridTensors:
     """Some weights of the module are rows of a tensor of the file, in another order; a
-    convolution is turned. `load(name)`: a tensor of the file, as f32. `apart`: of delta nets, each
-    projection is a tensor of its own."""
+    convolution is turned. `load(name)`: a tensor of the file, as f32."""
 
-    # With `apart`: the weight that two tensors are, one below the other.
+    # Of families whose delta nets are `apart`: the weight that two tensors are, one below the other.
     GATES, OF_GATES = "in_gates.weight", ("in_proj_b.weight", "in_proj_a.weight")
 
-    def __init__(self, config, load=None, apart=False):
-        self.config, self.load, self.apart = config, load, apart
+    def __init__(self, config, load=None):
+        self.config, self.load, self.family = config, load, FAMILIES[config.architecture]
+        self.apart = self.family.apart
         self.loaded = None, None  # the last tensor: the parts of one follow each other
 
     def place(self, name):
@@ -136,10 +137,13 @@ class HybridTensors:
         whole, mlp = "mamba.in_proj.weight", "shared_mlp.input_linear.weight"
         ours = "mlp.shared_experts" if c.mixture else "mlp"
         width = c.mixture.shared if c.mixture else c.intermediate
-        return {
+        places = {
             "mamba.in_z.weight": (whole, np.arange(r.inner)),
             "mamba.in_mixed.weight": (whole, np.arange(r.inner, mixed)),
-            "mamba.in_gates.weight": (whole, np.arange(mixed, gates)),
+            "mamba.in_gates.weight": (whole, np.arange(mixed, gates))}
+        if self.family.experts != "stacked":
+            return places
+        return places | {
             f"{ours}.gate_proj.weight": (mlp, np.arange(width)),
             f"{ours}.up_proj.weight": (mlp, np.arange(width, 2 * width)),
             f"{ours}.down_proj.weight": ("shared_mlp.output_linear.weight", None)}

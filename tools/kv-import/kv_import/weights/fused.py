@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+
 from ..model.errors import ImportFailure
 
 PARTS = {"self_attn.qkv_proj": ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"),
@@ -33,6 +35,15 @@ def rows_of(config, name, wholes):
     if stored_name(name, wholes) == name:
         return slice(None)
     return part_rows(config, re.sub(r"model\.layers\.\d+\.|\.weight$", "", name))
+
+
+def grouped_rows(config, name):
+    """The same where the rows of queries, keys and values are those of one KV head after the other: numbers."""
+    of = config.heads // config.kv_heads
+    grid = np.arange((config.heads + 2 * config.kv_heads) * config.head_dim).reshape(
+        config.kv_heads, of + 2, config.head_dim)
+    places = {"q_proj": grid[:, :of], "k_proj": grid[:, of], "v_proj": grid[:, of + 1]}
+    return places[name.split(".")[-2]].reshape(-1)
 
 
 def split_shapes(config, shapes, where, wholes):
