@@ -181,7 +181,7 @@ TEST(ParallelManager, ANewRequestGoesWhereItsPrefixIsLessTheLoad) {
 
 TEST(ParallelManager, WithoutAffinityTheFewestRequestsDecide) {
   PagedKVCacheManager::Options options;
-  options.prefixAffinity = false;
+  options.withoutPrefixAffinity = true;
   Manager manager = make(parallel(3, 1), options);
   serve(*manager, 1, 2, iota(7));
   Tokens tokens = iota(7);
