@@ -28,6 +28,9 @@ namespace nb = nanobind;
 /// them.
 std::string inPython(std::string message);
 
+/// "max_seq_len" for "maxSeqLen".
+std::string toSnake(std::string_view name);
+
 /// Raises the exception of kvmlir.errors that stands for a status, with the
 /// message of the call that failed in this thread. `refusal` is a KvRefusal.
 [[noreturn]] void raise(int32_t status, int32_t refusal = KV_REFUSAL_NONE);
@@ -60,6 +63,19 @@ template <class Mutex, class Fn> void unlocked(Mutex &mutex, Fn &&fn) {
   }
   if (status != KV_STATUS_OK) [[unlikely]]
     raise(status, KV_REFUSAL_NONE, std::move(message));
+}
+
+/// Calls a function of Python's, for a caller that may not hold the GIL. What
+/// it raises is reported, since nobody waits for it.
+template <class... Parts>
+void tell(void *function, const char *name, const Parts &...parts) {
+  nb::gil_scoped_acquire acquired;
+  try {
+    nb::handle(static_cast<PyObject *>(function))(parts...);
+  } catch (nb::python_error &error) {
+    error.discard_as_unraisable(
+        ("kvmlir: the function `" + std::string(name) + "`").c_str());
+  }
 }
 
 /// A text as the C interface takes it. Raises ValueError where it has a NUL:

@@ -31,52 +31,27 @@ static const char *classOf(int32_t status, int32_t refusal) {
   }
 }
 
-/// "maxSeqLen" for "max_seq_len", and the other way round.
-static std::string toCamel(std::string_view name) {
+std::string kv::python::toSnake(std::string_view name) {
   std::string text;
-  for (size_t i = 0; i < name.size(); ++i)
-    text +=
-        name[i] == '_' ? static_cast<char>(std::toupper(name[++i])) : name[i];
-  return text;
-}
-static std::string toSnake(std::string_view name) {
-  std::string text;
+  bool upper = false; // DType is one word
   for (char c : name) {
-    if (std::isupper(c) && !text.empty())
+    if (std::isupper(c) && !text.empty() && !upper)
       text += '_';
+    upper = std::isupper(c);
     text += static_cast<char>(std::tolower(c));
   }
   return text;
 }
 
-/// Fields of options that messages of the runtime name as in C. The others are
-/// called alike in both languages.
-static constexpr const char *Fields[] = {"available_cache_memory",
-                                         "block_store_endpoint",
-                                         "disk_bytes",
-                                         "disk_directory",
-                                         "events_as_maps",
-                                         "events_replay",
-                                         "events_tiers",
-                                         "events_topic",
-                                         "io_threads",
-                                         "max_batch_size",
-                                         "max_chunk_tokens",
-                                         "max_new_tokens",
-                                         "max_seq_len",
-                                         "max_steps",
-                                         "metrics_vllm",
-                                         "min_p",
-                                         "num_pages",
-                                         "page_size",
-                                         "peer_role",
-                                         "prefix_duration",
-                                         "prefix_priority",
-                                         "prefix_tokens",
-                                         "retention_tick",
-                                         "speculative_method",
-                                         "top_k",
-                                         "top_p"};
+/// What messages of the runtime name as in C.
+static constexpr const char *Fields[] = {
+#define KV_OPTION(kind, name, ...) #name,
+#include "kv/ABI/ManagerOptions.def"
+#define KV_OPTION(kind, name, ...) #name,
+#include "kv/ABI/ServerOptions.def"
+    "maxNewTokens",      "minP",           "pageSize",
+    "prefixDuration",    "prefixPriority", "prefixTokens",
+    "speculativeMethod", "topK",           "topP"};
 
 /// Replaces each whole word `from`.
 static void replaceWord(std::string &message, std::string_view from,
@@ -114,8 +89,7 @@ std::string kv::python::inPython(std::string message) {
                     isMaking ? "" : toSnake(name));
   }
   for (const char *field : Fields)
-    replaceWord(message, toCamel(field), field);
-  replaceWord(message, "tiers.mostWait", "most_load_wait");
+    replaceWord(message, field, toSnake(field));
   return message;
 }
 

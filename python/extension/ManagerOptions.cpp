@@ -6,110 +6,46 @@ using namespace kv::python;
 
 namespace {
 
-#define NUMBER(name, member)                                                   \
-  {name, [](ManagerOptions &own, nb::handle value) {                           \
-     own.options.member = castTo<decltype(own.options.member)>(value, name);   \
-   }}
-#define FLAG(name, member)                                                     \
-  {name, [](ManagerOptions &own, nb::handle value) {                           \
-     own.options.member = castTo<bool>(value, name);                           \
-   }}
-#define TEXT(name, member)                                                     \
-  {name, [](ManagerOptions &own, nb::handle value) {                           \
-     if (!value.is_none())                                                     \
-       own.options.member =                                                    \
-           own.texts.emplace_back(castTo<std::string>(value, name)).c_str();   \
-   }}
-
-/// A number for which the C interface takes 0 as a default, which Python has
-/// as the absence of the keyword.
-#define COUNT(name, member)                                                    \
-  {name, [](ManagerOptions &own, nb::handle value) {                           \
-     own.options.member = castTo<decltype(own.options.member)>(value, name);   \
-     if (own.options.member == 0)                                              \
-       raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,                      \
-             name " is 0, allowed: 1 or more");                                \
-   }}
-
-/// Passes a line of the command log on. The manager is called with the GIL
-/// held, or by a server without it.
-void tellCommand(void *context, int32_t replica, const char *line) {
-  nb::gil_scoped_acquire acquired;
-  try {
-    nb::handle(static_cast<PyObject *>(context))(replica, line);
-  } catch (nb::python_error &error) {
-    error.discard_as_unraisable("kvmlir: the function `command`");
-  }
-}
-
-/// Passes a sentence on, called as tellCommand() is.
-void tellNote(void *context, const char *sentence) {
-  nb::gil_scoped_acquire acquired;
-  try {
-    nb::handle(static_cast<PyObject *>(context))(sentence);
-  } catch (nb::python_error &error) {
-    error.discard_as_unraisable("kvmlir: the function `note`");
-  }
-}
-
-void setRole(ManagerOptions &own, nb::handle value) {
+/// The number of a choice of which None is 0.
+int32_t choose(nb::handle value, const char *keyword, std::string_view first,
+               std::string_view second) {
   if (value.is_none())
-    return;
-  std::string role = nb::cast<std::string>(nb::str(value));
-  if (role != "prefill" && role != "decode")
+    return 0;
+  std::string given = nb::cast<std::string>(nb::str(value));
+  if (given != first && given != second)
     raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
-          "peer_role is " + role + ", allowed: prefill, decode, None");
-  own.options.peerRole = role == "prefill" ? KV_PEER_PREFILL : KV_PEER_DECODE;
+          std::string(keyword) + " is " + given + ", allowed: " +
+              std::string(first) + ", " + std::string(second) + ", None");
+  return given == first ? 1 : 2;
 }
 
 } // namespace
 
 ManagerOptions::ManagerOptions(const nb::kwargs &fields) {
+#define SET(name, place, ...)                                                  \
+  {#name,                                                                      \
+   [](ManagerOptions &own, nb::handle value,                                   \
+      [[maybe_unused]] const char *keyword) { own.place = __VA_ARGS__; }},
+#define SET_NUMBER(name, type, ...)                                            \
+  SET(name, options.name, castTo<type>(value, keyword))
+#define SET_COUNT(name, type, ...)                                             \
+  SET(name, options.name, castToCount<type>(value, keyword))
+#define SET_SWITCH(name, ...)                                                  \
+  SET(name, options.name, castTo<bool>(value, keyword))
+#define SET_TEXT(name, ...) SET(name, options.name, own.text(value, keyword))
+#define SET_CHOICE(name, place, first, second, ...)                            \
+  SET(name, options.name, choose(value, keyword, first, second))
+#define SET_OTHER(...)
+#define KV_OPTION(kind, ...) SET_##kind(__VA_ARGS__)
   setFields<ManagerOptions>(
       *this, fields, "a manager",
-      {{"devices",
-        [](ManagerOptions &own, nb::handle value) {
-          own.devices = castTo<std::vector<std::string>>(value, "devices");
-        }},
-       {"command", [](ManagerOptions &own,
-                      nb::handle value) { own.command = nb::borrow(value); }},
-       {"warn",
-        [](ManagerOptions &own, nb::handle value) {
-          own.warns = castTo<bool>(value, "warn");
-        }},
-       COUNT("max_batch_size", maxBatchSize),
-       NUMBER("max_seq_len", maxSeqLen),
-       NUMBER("num_pages", numPages),
-       NUMBER("available_cache_memory", availableCacheMemory),
-       NUMBER("max_steps", maxSteps),
-       NUMBER("max_chunk_tokens", maxChunkTokens),
-       FLAG("without_prefix_affinity", withoutPrefixAffinity),
-       FLAG("enable_runtime_checks", enableRuntimeChecks),
-       FLAG("asynchronous", asynchronous),
-       NUMBER("key", key),
-       NUMBER("retention_tick", retentionTick),
-       TEXT("events", events),
-       TEXT("events_replay", eventsReplay),
-       TEXT("events_topic", eventsTopic),
-       FLAG("events_as_maps", eventsAsMaps),
-       FLAG("events_tiers", eventsTiers),
-       TEXT("zmq_endpoint_base", zmqEndpointBase),
-       TEXT("reset_endpoint", resetEndpoint),
-       TEXT("metrics", metrics),
-       TEXT("metrics_vllm", metricsVllm),
-       TEXT("disk_directory", diskDirectory),
-       NUMBER("disk_bytes", diskBytes),
-       TEXT("model", model),
-       NUMBER("io_threads", ioThreads),
-       TEXT("block_store_endpoint", blockStoreEndpoint),
-       FLAG("asynchronous_loads", asynchronousLoads),
-       NUMBER("most_load_wait", mostLoadWait),
-       {"peer_role", setRole},
-       TEXT("peer", peer),
-       TEXT("peer_model", peerModel),
-       {"note", [](ManagerOptions &own, nb::handle value) {
-          own.note = nb::borrow(value);
-        }}});
+      {
+#include "kv/ABI/ManagerOptions.def"
+          SET(devices, devices,
+              castTo<std::vector<std::string>>(value, keyword))
+              SET(warn, warns, castTo<bool>(value, keyword))
+                  SET(command, command, nb::borrow(value))
+                      SET(note, note, nb::borrow(value))});
   for (const std::string &device : devices)
     names.push_back(device.c_str());
   options.devices = names.empty() ? nullptr : names.data();
@@ -120,13 +56,21 @@ ManagerOptions::ManagerOptions(const nb::kwargs &fields) {
       static_cast<ManagerOptions *>(context)->warnings.emplace_back(sentence);
     };
   if (note.is_valid() && !note.is_none()) {
-    options.note = tellNote;
+    options.note = [](void *own, const char *line) { tell(own, "note", line); };
     options.noteContext = note.ptr();
   }
   if (command.is_valid() && !command.is_none()) {
-    options.command = tellCommand;
+    options.command = [](void *own, int32_t replica, const char *line) {
+      tell(own, "command", replica, line);
+    };
     options.commandContext = command.ptr();
   }
+}
+
+const char *ManagerOptions::text(nb::handle value, const char *keyword) {
+  if (value.is_none())
+    return nullptr;
+  return texts.emplace_back(castTo<std::string>(value, keyword)).c_str();
 }
 
 KvManager *ManagerOptions::make(

@@ -21,6 +21,9 @@ struct ManagerOptions {
   KvManager *make(const std::function<int32_t(const KvManagerOptions *,
                                               KvManager **)> &make);
 
+  /// Null for None.
+  const char *text(nb::handle value, const char *keyword);
+
   KvManagerOptions options = {};
   std::vector<std::string> devices, warnings;
   std::vector<const char *> names;

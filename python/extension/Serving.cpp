@@ -28,10 +28,18 @@ struct Server {
 };
 
 void makeServer(Server *own, nb::object model, nb::object manager,
-                int32_t maxBatch, int64_t maxBatchTokens) {
+                const nb::kwargs &fields) {
   const Model &given = nb::cast<const Model &>(model);
   const Manager &caches = nb::cast<const Manager &>(manager);
-  KvServerOptions options = {maxBatch, maxBatchTokens};
+  KvServerOptions options = {};
+#define KV_OPTION(kind, name, type, ...)                                       \
+  {#name, [](KvServerOptions &own, nb::handle value, const char *keyword) {    \
+     own.name = castToCount<type>(value, keyword);                             \
+   }},
+  setFields<KvServerOptions>(options, fields, "a server",
+                             {
+#include "kv/ABI/ServerOptions.def"
+                             });
   KvServer *server = nullptr;
   unlocked(given.state->mutex, [&] {
     return kvServerCreate(given.handle, caches.handle, &options, &server);
@@ -155,7 +163,9 @@ void kv::python::bindServing(nb::module_ &module) {
   nb::class_<Server>(module, "RequestServer",
                      "Continuous batching, step by step: kvmlir.Server.")
       .def("__init__", &makeServer, nb::arg("model"), nb::arg("manager"),
-           nb::arg("max_batch") = 0, nb::arg("max_batch_tokens") = 0)
+           nb::arg("options"),
+           nb::sig("def __init__(self, model: LoadedModel, manager: Manager, "
+                   "**options: typing.Any) -> None"))
       .def("add", &add, nb::arg("id").none(), nb::arg("tokens").none(),
            nb::arg("max_new_tokens").none() = 0,
            nb::arg("temperature").none() = 0.0, nb::arg("top_k").none() = 0,

@@ -9,15 +9,6 @@
 
 using namespace kv::python;
 
-static void tellNote(void *context, const char *sentence) {
-  nb::gil_scoped_acquire acquired;
-  try {
-    static_cast<SessionState *>(context)->log(sentence);
-  } catch (nb::python_error &error) {
-    error.discard_as_unraisable("kvmlir: the function `log`");
-  }
-}
-
 static void makeSession(Session *own, std::optional<std::string> device,
                         nb::handle threads, bool deterministic, bool mapWeights,
                         int64_t arenaBytes, nb::object log) {
@@ -30,8 +21,8 @@ static void makeSession(Session *own, std::optional<std::string> device,
   options.mapWeights = mapWeights;
   options.arenaBytes = arenaBytes;
   if (!state->log.is_none()) {
-    options.log = tellNote;
-    options.logContext = state.get();
+    options.log = [](void *own, const char *line) { tell(own, "log", line); };
+    options.logContext = state->log.ptr();
   }
   KvSession *session = nullptr;
   unlocked(state->mutex, [&] { return kvSessionCreate(&options, &session); });

@@ -7,9 +7,9 @@
 using namespace kv::python;
 
 /// A setter of a field of a number type.
-#define FIELD(Struct, name, member)                                            \
-  {name, [](Struct &target, nb::handle value) {                                \
-     target.member = castTo<decltype(target.member)>(value, name);             \
+#define FIELD(member)                                                          \
+  {#member, [](auto &target, nb::handle value, const char *keyword) {          \
+     target.member = castTo<decltype(target.member)>(value, keyword);          \
    }}
 
 Spec::Spec(const nb::list &given, const nb::kwargs &fields) {
@@ -26,28 +26,15 @@ Spec::Spec(const nb::list &given, const nb::kwargs &fields) {
       collection.name = names.back().c_str();
     setFields<KvCollectionSpec>(
         collection, own, "a collection",
-        {FIELD(KvCollectionSpec, "strategy", strategy),
-         FIELD(KvCollectionSpec, "dtype", dtype),
-         FIELD(KvCollectionSpec, "layers", layers),
-         FIELD(KvCollectionSpec, "heads", heads),
-         FIELD(KvCollectionSpec, "dim", dim),
-         FIELD(KvCollectionSpec, "page", page),
-         FIELD(KvCollectionSpec, "v_dim", vDim),
-         FIELD(KvCollectionSpec, "layout", layout),
-         FIELD(KvCollectionSpec, "scale_dtype", scaleDType),
-         FIELD(KvCollectionSpec, "scale_group", scaleGroup),
-         FIELD(KvCollectionSpec, "window", window),
-         FIELD(KvCollectionSpec, "page_layers", pageLayers)});
+        {FIELD(strategy), FIELD(dtype), FIELD(layers), FIELD(heads), FIELD(dim),
+         FIELD(page), FIELD(vDim), FIELD(layout), FIELD(scaleDType),
+         FIELD(scaleGroup), FIELD(window), FIELD(pageLayers)});
   }
-  setFields<KvCacheSpec>(
-      spec, fields, "a spec",
-      {FIELD(KvCacheSpec, "enable_prefix_caching", enablePrefixCaching),
-       FIELD(KvCacheSpec, "num_devices", numDevices),
-       FIELD(KvCacheSpec, "data_parallel_degree", dataParallelDegree),
-       FIELD(KvCacheSpec, "speculative_method", speculativeMethod),
-       FIELD(KvCacheSpec, "num_draft_tokens", numDraftTokens),
-       FIELD(KvCacheSpec, "connector", connector),
-       FIELD(KvCacheSpec, "host_swap_space_gb", hostSwapSpaceGB)});
+  setFields<KvCacheSpec>(spec, fields, "a spec",
+                         {FIELD(enablePrefixCaching), FIELD(numDevices),
+                          FIELD(dataParallelDegree), FIELD(speculativeMethod),
+                          FIELD(numDraftTokens), FIELD(connector),
+                          FIELD(hostSwapSpaceGB)});
   spec.collections = collections.data();
   spec.numCollections = static_cast<int32_t>(collections.size());
 }

@@ -32,22 +32,33 @@ template <class T> T castTo(nb::handle value, const std::string &name) {
         name + " is " + nb::repr(value).c_str() + ", allowed: " + allowed);
 }
 
-/// Sets the fields of a C struct from keyword arguments: one setter a name.
-/// Errors: a keyword that there is not.
+/// A number for which the C interface takes 0 as a default, which Python has
+/// as the absence of the keyword.
+template <class T> T castToCount(nb::handle value, const std::string &name) {
+  if (T result = castTo<T>(value, name))
+    return result;
+  raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
+        name + " is 0, allowed: 1 or more");
+}
+
+/// Sets the fields of a C struct from keyword arguments: one setter a name, as
+/// C spells it, which is given the keyword. Errors: a keyword that there is
+/// not.
 template <class Struct>
-void setFields(Struct &target, const nb::kwargs &fields, const char *subject,
-               std::initializer_list<
-                   std::pair<const char *, void (*)(Struct &, nb::handle)>>
-                   setters) {
+void setFields(
+    Struct &target, const nb::kwargs &fields, const char *subject,
+    std::initializer_list<
+        std::pair<const char *, void (*)(Struct &, nb::handle, const char *)>>
+        setters) {
   for (auto [key, value] : fields) {
     const char *name = nb::borrow<nb::str>(key).c_str();
     auto at = std::find_if(setters.begin(), setters.end(), [&](auto &one) {
-      return std::string_view(one.first) == name;
+      return toSnake(one.first) == name;
     });
     if (at == setters.end())
       throw nb::type_error(
           (std::string(subject) + " has no field " + name).c_str());
-    at->second(target, value);
+    at->second(target, value, name);
   }
 }
 

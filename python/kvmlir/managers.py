@@ -1,16 +1,20 @@
 """Cache managers. One method stands behind all names that a call has had."""
 
 from collections.abc import Sequence
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy
 
 from . import _kvmlir
 from ._kvmlir import (Allocation, AllocationPlan, KVCacheMetrics, RaggedKVCacheInputs,
                       TextGenerationContext)
+from .options import ManagerOptions
 from .params import (AnyParams, KVCacheParams, KVCacheStrategy, PagedCacheInputSymbols,
                      check_layers, read_symbols)
 from .types import Device, DeviceLike, device_names
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 RequestID = Union[str, int]
 Devices = Union[Sequence[DeviceLike], DeviceLike, None]
@@ -111,25 +115,16 @@ class PagedKVCacheManager(KVCacheManager):
     (arguments that make no sense) and OutOfMemoryError, a RuntimeError: memory that does not hold
     a sequence of max_seq_len tokens.
 
-    max_steps: of a multi-step loop; 0: 64. max_chunk_tokens: most tokens that a request with
-    windows computes in a step; 0: its prompt. key: of the hash of prefixes. zmq_endpoint_base,
-    events, reset_endpoint, metrics: docs/observability.md. warn: whether what may not be meant is a
-    UserWarning. command(replica, line) is called with
-    every change of the cache.
+    Of params with a kv_connector (docs/tiers.md): host_kvcache_swap_space_gb of host memory back the
+    pages; "tiered" also keeps them in disk_directory, in block_store_endpoint, or in both.
 
-    Of params with a kv_connector (docs/tiers.md): host_kvcache_swap_space_gb of host memory back the pages;
-    "tiered" also keeps them in disk_directory, at most disk_bytes, for later processes. model: which
-    program and weights compute the pages. io_threads: 0: 4. block_store_endpoint, instead or as well: a
-    Redis or Valkey server that machines share, as redis://host:port/db or unix:///path.
-    asynchronous_loads: alloc() raises instead of waiting for the disk or the store. most_load_wait: nanoseconds; 0: 10 s.
-    peer_role ("prefill", "decode"), peer (an endpoint), peer_model: pages of another process
-    (docs/transport.md); note(sentence) is told when it is lost. Names for model and peer_model:
-    Model.identity."""
+    """
 
     def __init__(self, params: AnyParams, max_batch_size: int, max_seq_len: int, num_layers: int,
                  devices: Devices, session: Any, available_cache_memory: int,
                  zmq_endpoint_base: Optional[str] = None, page_size: int = 128,
-                 enable_runtime_checks: bool = False, *, num_pages: int = 0, **options: Any):
+                 enable_runtime_checks: bool = False, *, num_pages: int = 0,
+                 **options: "Unpack[ManagerOptions]"):
         _check_session(session)
         super().__init__(
             params.spec(num_layers, page_size=_page_size(params, page_size)),
@@ -159,6 +154,9 @@ class PagedKVCacheManager(KVCacheManager):
         """Tokens of the longest sequence that the memory of each replica holds alone: a multiple of
         the page size."""
         return params.spec(num_layers).paged_max_supported_sequence_length(memory_available)
+
+
+PagedKVCacheManager.__doc__ = f"{PagedKVCacheManager.__doc__}{ManagerOptions.__doc__}"
 
 
 def _sized(params: AnyParams, num_layers: int, devices: Devices,

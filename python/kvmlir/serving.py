@@ -5,13 +5,17 @@ import itertools
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _kvmlir
 from .errors import GenerationError
 from .managers import Devices, KVCacheManager
+from .options import SERVER, ServerOptions
 from .params import KVCacheStrategy
 from .session import Model, PathLike, load
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 _REASONS = {1: "stop", 2: "length", 3: "error"}
 # Without a manager of the caller's: as many requests of the model's length, and as many bytes.
@@ -69,20 +73,21 @@ class Server:
     """Continuous batching over a model: requests come and go between its steps.
 
     model: with bound weights, and an entry `forward` as docs/module.md has it. manager: of its
-    caches; None: one with room for four requests of the model's length, of at most 1 GiB.
-    max_batch: most requests of a step. max_batch_tokens: most tokens of a step; longer prompts are
-    computed in chunks. Any thread may call it; a step releases the GIL, and the others wait for its
-    end."""
+    caches; None: one with room for four requests of the model's length, of at most 1 GiB. Any thread
+    may call it; a step releases the GIL, and the others wait for its end.
 
-    def __init__(self, model: Model, manager: Optional[KVCacheManager] = None, *,
-                 max_batch: int = 16, max_batch_tokens: int = 512):
-        for name, given in (("max_batch", max_batch), ("max_batch_tokens", max_batch_tokens)):
+    """
+
+    def __init__(self, model: Model, manager: Optional[KVCacheManager] = None,
+                 **options: "Unpack[ServerOptions]"):
+        limits: dict[str, Any] = {one.name: one.default for one in SERVER} | options
+        for name, given in limits.items():
             if given == 0:  # the runtime's default
                 raise ValueError(f"{name} is 0, allowed: 1 or more")
         if manager is None:
-            manager = _default_manager(model, max_batch, max_batch_tokens)
+            manager = _default_manager(model, limits["max_batch"], limits["max_batch_tokens"])
         self.model, self.manager = model, manager
-        self._native = _kvmlir.RequestServer(model, manager, max_batch, max_batch_tokens)
+        self._native = _kvmlir.RequestServer(model, manager, **limits)
         self._lock = threading.RLock()
         self._streams: dict[str, Stream] = {}
         self._ids = itertools.count()
@@ -160,6 +165,9 @@ class Server:
         return self._native.figures()
 
 
+Server.__doc__ = f"{Server.__doc__}{ServerOptions.__doc__}"
+
+
 def _default_manager(model: Model, max_batch: int, max_batch_tokens: int) -> KVCacheManager:
     options: dict[str, Any] = {"max_steps": 1, "key": secrets.randbits(64), "warn": False}
     if model.params.cache_strategy != KVCacheStrategy.CONTINUOUS:
@@ -171,9 +179,8 @@ def _default_manager(model: Model, max_batch: int, max_batch_tokens: int) -> KVC
 
 
 def generate(model: Union[Model, PathLike], prompts: Any, *, weights: Optional[PathLike] = None,
-             devices: Devices = None, num_threads: Optional[int] = None, max_batch: int = 16,
-             max_batch_tokens: int = 512, manager: Optional[KVCacheManager] = None,
-             **sampling: Any) -> Iterator[Any]:
+             devices: Devices = None, num_threads: Optional[int] = None,
+             manager: Optional[KVCacheManager] = None, **more: Any) -> Iterator[Any]:
     """Yields the tokens of answers as they come.
 
     for token in kvmlir.generate("model", [5, 6, 7], max_new_tokens=20): ...
@@ -181,11 +188,11 @@ def generate(model: Union[Model, PathLike], prompts: Any, *, weights: Optional[P
 
     model: a folder with model.so and weights.safetensors, an artifact (then `weights` too), or a
     loaded Model. prompts: token ids of one prompt, which yields tokens, or a sequence of prompts,
-    which yields (index, token), interleaved. sampling: as of Server.add(). Ending the iteration
-    early gives up what is left. Raises GenerationError, and what Server.add() does, before the first
+    which yields (index, token), interleaved. more: options of Server, and of Server.add(). Ending the
+    iteration early gives up what is left. Raises GenerationError, and what Server.add() does, before the first
     token."""
     loaded = model if isinstance(model, Model) else load(model, weights, devices, num_threads)
-    server = Server(loaded, manager, max_batch=max_batch, max_batch_tokens=max_batch_tokens)
+    server = Server(loaded, manager, **{one.name: more.pop(one.name) for one in SERVER if one.name in more})
     single = not _is_batch(prompts)
     arrived: collections.deque[Any] = collections.deque()
     streams = []
@@ -197,7 +204,7 @@ def generate(model: Union[Model, PathLike], prompts: Any, *, weights: Optional[P
         return receive
 
     for index, prompt in enumerate([prompts] if single else prompts):
-        streams.append(server.add(prompt, listener=listen(index), **sampling))
+        streams.append(server.add(prompt, listener=listen(index), **more))
     return _yield(server, streams, arrived)
 
 

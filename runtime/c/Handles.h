@@ -5,16 +5,11 @@
 
 #include "kv/Runtime/C/Arguments.h"
 #include "kv/Runtime/C/CacheManager.h"
-#include "kv/Runtime/Events/EventPublisher.h"
-#include "kv/Runtime/Manager/PagedKVCacheManager.h"
-#include "kv/Runtime/Metrics/MetricsServer.h"
-#include "kv/Runtime/Serving/ServingMetrics.h"
-#include "kv/Runtime/Transport/PeerConnector.h"
+#include "kv/Runtime/Serving/ManagerHost.h"
 
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <new>
 
 struct KvRequest {
@@ -31,16 +26,7 @@ struct KvRequest {
 
 struct KvManager {
   /// DLPack tensors keep it alive.
-  struct State {
-    std::vector<std::unique_ptr<kv::EventPublisher>> publishers;
-    std::vector<std::unique_ptr<kv::CommandSink>> logs; // the manager's
-    std::unique_ptr<kv::KVCacheManager> manager;
-    // Of the latest server over the manager, or null: what a scrape reads.
-    std::mutex servingMutex;
-    const kv::ServingFigures *serving = nullptr;
-    std::unique_ptr<kv::MetricsServer> metrics;
-    kv::PagedKVCacheManager *paged = nullptr;  // the same, or null
-    kv::PeerConnector *peer = nullptr;         // the manager's, or null
+  struct State : kv::ManagerHost {
     std::span<kv::RaggedKVCacheInputs> inputs; // the latest
     std::vector<const kv::TextGenerationContext *> batch;
     std::vector<std::string> devices; // their names

@@ -1,10 +1,8 @@
 //===- Managers.cpp - Cache managers in C ---------------------------------===//
 
 #include "Handles.h"
-#include "Monitoring.h"
 
 #include "kv/Runtime/Engine/CommandLog.h"
-#include "kv/Runtime/Manager/LoadKVCacheManager.h"
 
 using namespace kv;
 using namespace kv::capi;
@@ -39,84 +37,52 @@ private:
 
 } // namespace
 
-static Expected<PagedKVCacheManager::Options>
-readOptions(const KvManagerOptions &given) {
-  PagedKVCacheManager::Options options;
+/// Errors: an option without the one that it needs, a number or a device that
+/// is none. Ranges are the manager's business.
+static Expected<ManagerSetup> readOptions(const KvManagerOptions &options) {
+  struct : KvManagerOptions {
+    bool nothing = true;
+  } given = {options};
+  ManagerSetup setup;
+  auto refuse = [](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "kvManagerCreate: ", parts...);
+  };
+#define READ_NUMBER(name, type, place, ...)                                    \
+  if (given.name)                                                              \
+    setup.place = given.name;
+#define READ_COUNT READ_NUMBER
+#define READ_SWITCH(name, place, flag, needed, sentence)                       \
+  if (given.name && !given.needed)                                             \
+    return refuse(#name " is given, and no " #needed);                         \
+  setup.place = decltype(setup.place)(given.name != 0);
+#define READ_TEXT(name, place, flag, needed, sentence)                         \
+  if (given.name && !given.needed)                                             \
+    return refuse(#name " is given, and no " #needed);                         \
+  setup.place = given.name ? given.name : "";
+#define READ_CHOICE(name, place, first, second, flag, needed, sentence)        \
+  if (given.name < 0 || given.name > 2)                                        \
+    return refuse(#name " is ", given.name,                                    \
+                  ", allowed: 0 (none), 1 (" first "), 2 (" second ")");       \
+  if (given.name && !given.needed)                                             \
+    return refuse(#name " is given, and no " #needed);                         \
+  setup.place = decltype(setup.place)(given.name);
+#define READ_OTHER(...)
+#define KV_OPTION(kind, ...) READ_##kind(__VA_ARGS__)
+#include "kv/ABI/ManagerOptions.def"
   if (given.numDevices < 0 || (given.numDevices > 0 && !given.devices))
-    return makeError(
-        KV_STATUS_INVALID_ARGUMENT, "kvManagerCreate: ", given.numDevices,
-        " devices", given.numDevices < 0 ? ", allowed: 0 or more" : " at null");
+    return refuse(given.numDevices, " devices",
+                  given.numDevices < 0 ? ", allowed: 0 or more" : " at null");
   for (int32_t i = 0; given.devices && i < given.numDevices; ++i) {
     if (!given.devices[i])
       return makeError(KV_STATUS_INVALID_ARGUMENT, "device ", i, " is null");
     Expected<Device> device = Device::parse(given.devices[i]);
     if (!device)
       return std::unexpected(device.error());
-    options.devices.push_back(*device);
+    setup.devices.push_back(*device);
   }
-  if (given.maxBatchSize)
-    options.maxBatchSize = given.maxBatchSize;
-  if (given.maxSteps)
-    options.maxSteps = given.maxSteps;
-  options.maxChunkTokens = given.maxChunkTokens;
-  options.maxSeqLen = given.maxSeqLen;
-  options.numPages = given.numPages;
-  options.availableCacheMemory = given.availableCacheMemory;
-  options.prefixAffinity = !given.withoutPrefixAffinity;
-  options.enableRuntimeChecks = given.enableRuntimeChecks != 0;
-  options.asynchronous = given.asynchronous != 0;
-  options.key = given.key;
-  if (given.retentionTick)
-    options.retentionTick = given.retentionTick;
   if (given.warn)
-    options.warn = listener(given.warn, given.warnContext);
-  auto text = [](const char *given) { return std::string(given ? given : ""); };
-  options.zmqEndpointBase = text(given.zmqEndpointBase);
-  options.resetEndpoint = text(given.resetEndpoint);
-  options.explainMisses = given.metrics != nullptr;
-  options.tiers.diskDirectory = text(given.diskDirectory);
-  options.tiers.diskBytes = given.diskBytes;
-  options.tiers.model = text(given.model);
-  if (given.ioThreads)
-    options.tiers.ioThreads = given.ioThreads;
-  options.tiers.blockStoreEndpoint = text(given.blockStoreEndpoint);
-  options.tiers.asynchronous = given.asynchronousLoads != 0;
-  if (given.mostLoadWait)
-    options.tiers.mostWait = given.mostLoadWait;
-  return options;
-}
-
-/// Lets the manager open a connector to the peer, if one is asked for.
-static Expected<void> readPeer(const KvManagerOptions &given,
-                               const MultiKVCacheParams &params,
-                               KvManager::State &state,
-                               PagedKVCacheManager::Options &options) {
-  auto refuse = [](const auto &...parts) {
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "kvManagerCreate: ", parts...);
-  };
-  if (given.peerRole < KV_PEER_NONE || given.peerRole > KV_PEER_DECODE)
-    return refuse("peerRole is ", given.peerRole,
-                  ", allowed: 0 (none), 1 (prefill), 2 (decode)");
-  bool hasPeer = given.peer && *given.peer;
-  if ((given.peerRole != KV_PEER_NONE) != hasPeer)
-    return refuse(hasPeer ? "a peer is given, and no role"
-                          : "a role is given, and no peer");
-  if (!hasPeer)
-    return {};
-  KVConnector connector =
-      params.params.empty() ? KVConnector::None : params.params[0].connector;
-  if (connector != KVConnector::Host && connector != KVConnector::Tiered)
-    return refuse("a peer is given, and no connector: its pages come by way of "
-                  "host memory");
-  options.tiers.open = PeerConnector::opener(
-      {.role = given.peerRole == KV_PEER_PREFILL ? PeerConnector::Role::Prefill
-                                                 : PeerConnector::Role::Decode,
-       .endpoint = given.peer,
-       .cache = params,
-       .model = given.peerModel ? given.peerModel : "",
-       .note = given.note ? listener(given.note, given.noteContext) : nullptr},
-      state.peer);
-  return {};
+    setup.warn = listener(given.warn, given.warnContext);
+  return setup;
 }
 
 int32_t kvManagerCreate(const KvCacheSpec *spec,
@@ -127,34 +93,22 @@ int32_t kvManagerCreate(const KvCacheSpec *spec,
     Expected<MultiKVCacheParams> params = readSpec(spec);
     if (!params)
       return fail(params.error());
-    Expected<PagedKVCacheManager::Options> read = readOptions(*options);
+    Expected<ManagerSetup> read = readOptions(*options);
     if (!read)
       return fail(read.error());
     auto state = std::make_shared<KvManager::State>();
-    if (Expected<void> opened =
-            openPublishers(*options, *params, *state, *read);
-        !opened)
-      return fail(opened.error());
-    if (Expected<void> chosen = readPeer(*options, *params, *state, *read);
-        !chosen)
-      return fail(chosen.error());
-    for (int32_t replica = 0;
-         options->command && replica < params->dataParallelDegree();
-         ++replica) {
+    int64_t replicas = options->command ? params->dataParallelDegree() : 0;
+    for (int32_t replica = 0; replica < replicas; ++replica)
       state->logs.push_back(
           std::make_unique<CommandListener>(*options, replica));
-      read->logs.push_back(state->logs.back().get());
-    }
-    Expected<std::unique_ptr<KVCacheManager>> made =
-        loadKVCacheManager(*params, *read);
-    if (!made)
-      return fail(made.error());
-    for (const Device &device : (*made)->devices())
-      state->devices.push_back(device.str());
-    state->paged = dynamic_cast<PagedKVCacheManager *>(made->get());
-    state->manager = std::move(*made);
-    if (Expected<void> opened = openMetrics(*options, *state); !opened)
+    if (Expected<void> opened = state->open(
+            *params, std::move(*read),
+            options->note ? listener(options->note, options->noteContext)
+                          : nullptr);
+        !opened)
       return fail(opened.error());
+    for (const Device &device : state->manager->devices())
+      state->devices.push_back(device.str());
     *manager = new KvManager{std::move(state)};
     return int32_t(KV_STATUS_OK);
   });

@@ -88,15 +88,10 @@ struct KvServer {
         runner(std::move(given)), prompts(promptsOf(*this->state)),
         events(prompts.get()),
         generator(*runner, *this->state->manager, events, options) {
-    std::lock_guard lock(this->state->servingMutex);
-    this->state->serving = &generator.figures();
+    this->state->setServing(&generator.figures());
   }
   ~KvServer() {
-    {
-      std::lock_guard lock(state->servingMutex);
-      if (state->serving == &generator.figures())
-        state->serving = nullptr; // no scrape reads it any more
-    }
+    state->resetServing(&generator.figures());
     for (auto &[id, request] : requests)
       generator.abort(id);
     if (!prompts)
@@ -176,10 +171,15 @@ int32_t kvServerCreate(const KvModel *model, const KvManager *manager,
     KV_REQUIRE("kvServerCreate", manager);
     KV_REQUIRE("kvServerCreate", server);
     KvServerOptions given = options ? *options : KvServerOptions{};
-    if (given.maxBatch < 0 || given.maxBatchTokens < 0)
-      return invalid("kvServerCreate: steps of ", given.maxBatch,
-                     " requests and ", given.maxBatchTokens,
-                     " tokens, allowed: 0 (the defaults) or more");
+    TextGenerator::Options limits;
+#define KV_OPTION(kind, name, type, place, standard, least, most, ...)         \
+  if (given.name) {                                                            \
+    if (given.name < (least) || given.name > (most))                           \
+      return invalid("kvServerCreate: " #name " is ", given.name,              \
+                     ", allowed: ", least, " to ", most);                      \
+    limits.place = given.name;                                                 \
+  }
+#include "kv/ABI/ServerOptions.def"
     const Manifest &manifest = model->model.manifest();
     Expected<ForwardSignature> signature = ForwardSignature::from(manifest);
     if (!signature)
@@ -193,11 +193,6 @@ int32_t kvServerCreate(const KvModel *model, const KvManager *manager,
         ArtifactRunner::create(model->model, *signature);
     if (!runner)
       return fail(runner.error());
-    TextGenerator::Options limits;
-    if (given.maxBatch)
-      limits.scheduler.maxBatch = given.maxBatch;
-    if (given.maxBatchTokens)
-      limits.scheduler.maxBatchTokens = given.maxBatchTokens;
     limits.maxSeqLen =
         std::min(signature->maxSeqLen, manager->state->manager->maxSeqLen());
     *server =

@@ -1,6 +1,6 @@
 //===- PagedKVCacheManager.cpp - Pages for a batch of requests ------------===//
 
-#include "kv/Runtime/Manager/PagedKVCacheManager.h"
+#include "kv/Runtime/Manager/ManagerSetup.h"
 
 #include "PageTiers.h"
 #include "PagedReplica.h"
@@ -27,9 +27,8 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
   if (int64_t most = longestSequence(params); options.maxSeqLen > most)
     return invalid("maxSeqLen is ", options.maxSeqLen, ", allowed: 1 to ",
                    most);
-  if (options.maxChunkTokens < 0 || options.maxChunkTokens > INT32_MAX)
-    return invalid("maxChunkTokens is ", options.maxChunkTokens,
-                   ", allowed: 0 (the whole prompt) to ", INT32_MAX);
+  if (Expected<void> valid = ManagerSetup{options}.validate(); !valid)
+    return std::unexpected(valid.error());
   constexpr int64_t MostSnapshots = 1 << 20;
   if (options.snapshots < -1 || options.snapshots > MostSnapshots)
     return invalid("snapshots is ", options.snapshots, ", allowed: 0 to ",
@@ -183,7 +182,8 @@ void PagedKVCacheManager::look(std::span<const Place> places,
 
 int32_t PagedKVCacheManager::getOrRecommendReplica(
     const TextGenerationContext &context) const {
-  if (contains(context.id()) || !options.prefixAffinity || numReplicas() == 1)
+  if (contains(context.id()) || options.withoutPrefixAffinity ||
+      numReplicas() == 1)
     return ReplicatedKVCacheManager::getOrRecommendReplica(context);
   int32_t best = 0;
   int64_t bestScore = INT64_MIN;

@@ -44,10 +44,6 @@ Expected<void> PagedKVCacheManager::createTiers() {
         concat(", which has no disk, diskDirectory is ", wanted.diskDirectory));
   if (!hasDisk && !wanted.blockStoreEndpoint.empty())
     return cannot(", which has no store, blockStoreEndpoint is given");
-  if (wanted.mostWait < 0)
-    return makeError(KV_STATUS_INVALID_ARGUMENT,
-                     "cache manager: tiers.mostWait is ", wanted.mostWait,
-                     ", allowed: 0 or more nanoseconds");
   Expected<std::unique_ptr<PageTiers>> made = PageTiers::create(
       {.connector = {.pageSize = static_cast<int32_t>(params().pageSize()),
                      .directory = wanted.diskDirectory,

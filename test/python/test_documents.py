@@ -180,6 +180,21 @@ def test_the_tables_of_models_are_those_of_the_record():
     assert model_table.page(text, spoilt) != text
 
 
+def test_what_options_are_made_of():
+    """Headers and page have the rows; if not, run scripts/options.py. What binds all options names none."""
+    sys.path.insert(0, str(ROOT / "scripts"))
+    import options
+    for path, text in options.outputs().items():
+        assert path.read_text() == text, f"{path} is older than include/kv/ABI/*Options.def"
+    rows = [*options.read("Manager"), *options.read("Server")]
+    assert len(rows) >= 36
+    fields = {re.search(r"(\w+)(\)\(.*)?;", one.field)[1] for one in rows} | {one.name for one in rows}
+    names = {name for name in fields if re.search("[A-Z_]", name)}  # others are words as well
+    for file in ("python/extension/Errors.cpp", "python/extension/ManagerOptions.cpp", "python/extension/Serving.cpp",
+                 "runtime/c/Managers.cpp", "tools/kv-run/Options.cpp"):
+        assert not names & set(re.findall(r"\w+", (ROOT / file).read_text())), file
+
+
 def test_generated_reference():
     """The pages that the build makes from TableGen name every operation and pass, with a summary."""
     docs = Path(KV_OPT).parents[1] / "docs"

@@ -14,27 +14,30 @@ using namespace kv::run;
 static Expected<int64_t> choosePages(const Options &options,
                                      const ForwardSignature &signature) {
   const MultiKVCacheParams &cache = signature.cache;
+  const ManagerSetup &given = options.setup;
+  const Scheduler::Options &steps = options.serving.scheduler;
   if (options.pageSize && *options.pageSize != cache.pageSize())
     return makeError(KV_STATUS_INVALID_ARGUMENT, "--page-size is ",
                      *options.pageSize, ", the artifact's page size is ",
                      cache.pageSize());
   if (!cache.params[0].geometry.isPaged()) {
-    if (options.pages || options.cacheBytes)
+    if (given.numPages || given.availableCacheMemory)
       return makeError(KV_STATUS_INVALID_ARGUMENT,
-                       options.pages ? "--pages" : "--cache-bytes",
+                       given.numPages ? "--pages" : "--cache-bytes",
                        " is given, the artifact's cache has no pages: its "
                        "slots are --max-batch");
     return 0;
   }
-  if (options.pages)
-    return *options.pages;
+  if (given.numPages)
+    return given.numPages;
   constexpr int64_t MostBytes = int64_t(1) << 30;
-  int64_t bytes = options.cacheBytes.value_or(MostBytes);
-  PagedSizes sizes(cache, options.maxBatch / options.replicas,
+  int64_t bytes =
+      given.availableCacheMemory ? given.availableCacheMemory : MostBytes;
+  PagedSizes sizes(cache, steps.maxBatch / options.replicas,
                    signature.maxSeqLen,
-                   {1, options.maxBatchTokens, options.snapshots});
+                   {1, steps.maxBatchTokens, given.snapshots});
   int64_t pages = sizes.pagesIn(bytes / options.replicas);
-  if (!options.cacheBytes)
+  if (!given.availableCacheMemory)
     return std::clamp<int64_t>(pages, 1,
                                4 * sizes.blocksFor(signature.maxSeqLen));
   if (pages < 1)
@@ -87,9 +90,10 @@ kv::run::loadModel(const Options &options,
       ForwardSignature::from(model->manifest());
   if (!signature)
     return ofArtifact(signature.error());
-  if (options.replicas > options.maxBatch)
+  if (options.replicas > options.serving.scheduler.maxBatch)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "--replicas is ",
-                     options.replicas, ", --max-batch is ", options.maxBatch,
+                     options.replicas, ", --max-batch is ",
+                     options.serving.scheduler.maxBatch,
                      ": each replica needs a request");
   for (KVCacheParams &one : signature->cache.params) {
     one.enablePrefixCaching =

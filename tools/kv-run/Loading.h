@@ -7,6 +7,8 @@
 
 #include "kv/Runtime/Device/Communicator.h"
 #include "kv/Runtime/Serving/ArtifactRunner.h"
+#include "kv/Runtime/Serving/ManagerHost.h"
+#include "kv/Runtime/Serving/RankedRunner.h"
 
 namespace kv::run {
 
@@ -23,6 +25,13 @@ struct LoadedModel {
 /// or an option, which they name.
 Expected<LoadedModel> loadModel(const Options &options,
                                 const std::shared_ptr<Communicator> &ranks);
+
+/// The cache manager of a loaded model. `ranked`, which outlives it, passes
+/// page operations on to other ranks, if there are any. Errors name the option.
+Expected<std::unique_ptr<ManagerHost>> openCaches(const Options &options,
+                                                  LoadedModel &loaded,
+                                                  RankedRunner &ranked,
+                                                  bool hasRanks);
 
 } // namespace kv::run
 

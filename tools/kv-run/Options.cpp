@@ -5,16 +5,68 @@
 #include "kv/Runtime/Session/InferenceSession.h"
 #include "tools/CommandLine.h"
 
+#include <map>
+
+using namespace kv;
 using namespace kv::run;
 
 /// CLI11 makes of a larger number the largest that there is.
 static constexpr int64_t MostBytes = int64_t(1) << 62;
+
+/// Adds the options of a manager and of a server that have flags.
+static void addTables(CLI::App &app, ManagerSetup &setup,
+                      TextGenerator::Options &serving) {
+  std::map<std::string_view, CLI::Option *> options; // by name
+  std::vector<std::pair<CLI::Option *, std::string_view>> needs;
+  auto keep = [&](std::string_view name, std::string_view needed,
+                  CLI::Option *option) {
+    options[name] = option;
+    if (needed != "nothing")
+      needs.emplace_back(option, needed);
+  };
+  auto number = [&](const char *flag, auto &place, int64_t least, int64_t most,
+                    const char *sentence) {
+    CLI::Option *option =
+        app.add_option(flag, place, sentence)
+            ->check(CLI::Range(least, std::min(most, MostBytes)));
+    return place ? option->capture_default_str() : option;
+  };
+#define ADD_NUMBER(name, type, place, standard, least, most, flag, needed,     \
+                   sentence)                                                   \
+  if (*flag)                                                                   \
+    keep(#name, #needed, number("--" flag, setup.place, least, most, sentence));
+#define ADD_COUNT ADD_NUMBER
+#define ADD_SWITCH(name, place, flag, needed, sentence)                        \
+  if (*flag)                                                                   \
+    keep(#name, #needed, app.add_flag("--" flag, setup.place, sentence));
+#define ADD_TEXT(name, place, flag, needed, sentence)                          \
+  if (*flag)                                                                   \
+    keep(#name, #needed, app.add_option("--" flag, setup.place, sentence));
+#define ADD_CHOICE(name, place, first, second, flag, needed, sentence)         \
+  auto set_##name = [&setup](const std::string &given) {                       \
+    setup.place = decltype(setup.place)(given == first ? 1 : 2);               \
+  };                                                                           \
+  keep(#name, #needed,                                                         \
+       app.add_option_function<std::string>("--" flag, set_##name, sentence)   \
+           ->check(CLI::IsMember({first, second})));
+#define ADD_OTHER(...)
+#define KV_OPTION(kind, ...) ADD_##kind(__VA_ARGS__)
+#include "kv/ABI/ManagerOptions.def"
+#define KV_OPTION(kind, name, type, place, standard, least, most, flag,        \
+                  needed, sentence)                                            \
+  keep(#name, #needed, number("--" flag, serving.place, least, most, sentence));
+#include "kv/ABI/ServerOptions.def"
+  for (auto [option, needed] : needs)
+    option->needs(options.at(needed));
+}
 
 std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   Options options;
   CLI::App app("Serves generation requests with a compiled model. One JSON "
                "object a line, in and out; token ids only.",
                "kv-run");
+  app.footer("Without --pages and --cache-bytes a replica has pages for 4 "
+             "requests of the model's length, and all of them at most 1 GiB.");
   app.set_version_flag("--version", "kv-run " KV_VERSION);
   app.add_option("model", options.artifact, "artifact of kv-compile (.so)")
       ->required();
@@ -40,15 +92,8 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   app.add_flag("!--no-graphs", options.graphs,
                "on a GPU: call the entry for every step, also where an equal "
                "one is kept as a CUDA graph");
-  CLI::Option *pages =
-      app.add_option("--pages", options.pages,
-                     "usable pages of a replica's cache")
-          ->check(CLI::Range(int64_t(1), int64_t(INT32_MAX - 1)));
-  app.add_option("--cache-bytes", options.cacheBytes,
-                 "bytes of all caches together (default: 4 requests of the "
-                 "model's length a replica, at most 1 GiB)")
-      ->check(CLI::Range(int64_t(1), MostBytes))
-      ->excludes(pages);
+  addTables(app, options.setup, options.serving);
+  app.get_option("--cache-bytes")->excludes(app.get_option("--pages"));
   app.add_option("--page-size", options.pageSize,
                  "tokens; must equal the artifact's")
       ->check(CLI::Range(1, 1 << 20));
@@ -58,14 +103,7 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
          "request goes to the one that has most of its prefix")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  app.add_option("--max-batch", options.maxBatch, "requests a step")
-      ->check(CLI::Range(1, (1 << 20) - 1)) // the engine takes one more
-      ->capture_default_str();
-  app.add_option("--max-batch-tokens", options.maxBatchTokens,
-                 "tokens a step; longer prompts are prefilled in chunks")
-      ->check(CLI::Range(int64_t(1), int64_t(1) << 24))
-      ->capture_default_str();
-  app.add_option("--snapshots", options.snapshots,
+  app.add_option("--snapshots", options.setup.snapshots,
                  "states of recurrent layers that a replica keeps for later "
                  "requests (default: two a request of --max-batch)")
       ->check(CLI::Range(int64_t(0), int64_t(1) << 20));
@@ -77,60 +115,14 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
                  "with --disk-dir, --store or --role as many as the caches "
                  "have, but for --role prefill at most 512 MiB)")
       ->check(CLI::Range(int64_t(1), int64_t(INT32_MAX - 1)));
-  CLI::Option *disk =
-      app.add_option("--disk-dir", options.diskDirectory,
-                     "folder in which computed pages are kept, also for the "
-                     "next kv-run of this model");
-  app.add_option("--disk-bytes", options.diskBytes, "of pages in --disk-dir")
-      ->check(CLI::Range(int64_t(1), MostBytes))
-      ->capture_default_str()
-      ->needs(disk);
-  app.add_option("--store", options.store,
-                 "Redis or Valkey server in which machines that run this model "
-                 "share computed pages: redis://host:port/db or unix:///path");
-  CLI::Option *role =
-      app.add_option("--role", options.role,
-                     "prefill: computes prompts for others and lets them read "
-                     "the pages, until it is told to end (SIGTERM, SIGINT); "
-                     "decode: reads the pages of prompts from such a kv-run")
-          ->check(CLI::IsMember({"prefill", "decode"}));
-  role->needs(
-      app.add_option("--peer", options.peer,
-                     "ZeroMQ endpoint between the two: prefill binds it, "
-                     "decode connects to it")
-          ->needs(role));
   app.add_option("--dump-logits", options.dumpLogits,
                  "file for the logits of every prompt position: raw f32 rows, "
                  "in request order; those of a failed request are zero");
-  CLI::Option *events =
-      app.add_option("--events", options.events,
-                     "ZeroMQ endpoint on which cached prefixes are published, "
-                     "in vLLM's format: bound with *, :: or ipc, else "
-                     "connected to; replica r has port + r");
-  app.add_option("--events-replay", options.eventsReplay,
-                 "endpoint, bound, for replay, status and snapshot")
-      ->needs(events);
-  app.add_option("--events-topic", options.eventsTopic,
-                 "first frame of each message (default: empty)")
-      ->needs(events);
   std::string encoding = "array";
   app.add_option("--events-encoding", encoding, "array or map")
       ->check(CLI::IsMember({"array", "map"}))
       ->capture_default_str()
-      ->needs(events);
-  app.add_flag("--events-tiers", options.eventsTiers,
-               "also tell of pages in host memory, on the disk and in the "
-               "store")
-      ->needs(events);
-  CLI::Option *metrics =
-      app.add_option("--metrics", options.metrics,
-                     "HOST:PORT for Prometheus, which asks for /metrics");
-  app.add_option("--metrics-vllm", options.metricsVllm,
-                 "model name: figures also under vLLM's names")
-      ->needs(metrics);
-  app.add_option("--reset-endpoint", options.resetEndpoint,
-                 "ZeroMQ endpoint, bound, for requests to forget all cached "
-                 "prefixes");
+      ->needs("--events");
   app.add_option(
          "--rank-timeout", options.rankTimeout,
          "under mpirun: seconds after which a rank that does not answer "
@@ -148,6 +140,7 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
     return *status;
   options.prefixCache = !noPrefixCache;
   options.stream = !noStream;
-  options.eventsAsMaps = encoding == "map";
+  if (encoding == "map")
+    options.setup.publisher.encoding = EventPublisher::Encoding::Map;
   return options;
 }

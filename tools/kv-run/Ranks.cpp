@@ -61,15 +61,9 @@ kv::run::openRanks(const Options &options) {
                      " kv-run ...', or compile with --ranks=", launched);
   if (wanted == 1)
     return nullptr;
-  const std::pair<const char *, bool> given[] = {
-      {"--host-pages", options.hostPages.has_value()},
-      {"--disk-dir", !options.diskDirectory.empty()},
-      {"--store", !options.store.empty()},
-      {"--role", !options.role.empty()}};
-  for (auto [option, isGiven] : given)
-    if (isGiven)
-      return makeError(KV_STATUS_UNSUPPORTED, option, " is given, and ", wanted,
-                       " ranks: they keep no pages beside their caches");
+  if (const char *flag = options.tierFlag())
+    return makeError(KV_STATUS_UNSUPPORTED, flag, " is given, and ", wanted,
+                     " ranks: they keep no pages beside their caches");
   Expected<std::unique_ptr<Communicator>> opened = Communicator::open(
       {.limit = std::chrono::milliseconds(
            static_cast<int64_t>(options.rankTimeout * 1e3))});

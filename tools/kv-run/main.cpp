@@ -1,7 +1,7 @@
 //===- main.cpp - kv-run: an artifact and requests to tokens --------------===//
 
 #include "AnswerWriter.h"
-#include "Caches.h"
+#include "Loading.h"
 #include "Peers.h"
 #include "Ranks.h"
 #include "RequestStream.h"
@@ -34,7 +34,7 @@ int unusable(std::string_view message) {
   return ExitUnusable;
 }
 
-RunFigures figuresOf(const LoadedModel &loaded, const Caches &caches) {
+RunFigures figuresOf(const LoadedModel &loaded, const ManagerHost &caches) {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
   const KVCacheManager &manager = *caches.manager;
@@ -51,7 +51,7 @@ RunFigures figuresOf(const LoadedModel &loaded, const Caches &caches) {
 }
 
 /// Answers what comes, until no more does.
-int answer(const Options &options, LoadedModel &loaded, Caches &caches,
+int answer(const Options &options, LoadedModel &loaded, ManagerHost &caches,
            RankedRunner &runner, double loadSeconds) {
   bool dumps = !options.dumpLogits.empty();
   int input = STDIN_FILENO;
@@ -79,23 +79,19 @@ int answer(const Options &options, LoadedModel &loaded, Caches &caches,
   stream.setWriter(writer);
   PagedKVCacheManager *paged = caches.paged;
   std::unique_ptr<PeerRequests> prompts;
-  if (options.role == "prefill")
+  if (options.setup.peer.role == ManagerSetup::Role::Prefill)
     prompts = std::make_unique<PeerRequests>(*caches.peer, *paged);
-  TextGenerator generator(
-      runner, *caches.manager,
-      prompts ? *prompts : static_cast<GenerationSink &>(writer),
-      {.scheduler = {.maxBatch = options.maxBatch,
-                     .maxBatchTokens = options.maxBatchTokens},
-       .maxSeqLen = loaded.signature.maxSeqLen});
+  TextGenerator generator(runner, *caches.manager,
+                          prompts ? *prompts
+                                  : static_cast<GenerationSink &>(writer),
+                          {.scheduler = options.serving.scheduler,
+                           .maxSeqLen = loaded.signature.maxSeqLen});
   if (paged)
     stream.setIdle(paged->resetDescriptor(), [&] { paged->serveResets(); });
-  Expected<std::unique_ptr<MetricsServer>> metrics =
-      openMetrics(options, paged, generator.figures(), caches.publishers,
-                  caches.peer ? &caches.peer->peerMetrics() : nullptr);
-  if (!metrics)
-    return unusable(metrics.error().message);
+  caches.setServing(&generator.figures());
   GenerationStatistics statistics =
       generator.run(prompts ? *prompts : static_cast<RequestSource &>(stream));
+  caches.setServing(nullptr);
   if (Expected<void> told = runner.finish(); !told)
     return unusable(told.error().message);
   statistics.requests += stream.numBad();
@@ -130,7 +126,7 @@ int serve(const Options &options) {
     std::fflush(stdout);
     ranks->abort(unusable(error.message));
   });
-  Expected<std::unique_ptr<Caches>> caches =
+  Expected<std::unique_ptr<ManagerHost>> caches =
       openCaches(options, *loaded, runner, ranks != nullptr);
   if (!caches)
     return unusable(caches.error().message);

@@ -14,6 +14,7 @@ import pytest
 
 import kvmlir
 from kvmlir import TextGenerationContext
+from kvmlir.options import MANAGER, ManagerOptions
 
 # Python binds by the last form of DLPack only, and chooses the numbers of requests.
 NOT_NEEDED = {"kvInvocationBind", "kvInvocationBindDLPack", "kvRequestId"}
@@ -181,6 +182,20 @@ def test_zero_is_refused_where_it_makes_no_sense():
             with pytest.raises(ValueError) as refused:
                 call()
             assert f"{field} is 0, allowed: " in str(refused.value), (field, index, str(refused.value))
+
+
+def test_every_option_is_a_keyword():
+    spec = paged_params().spec()
+    for one in MANAGER:
+        if one.name in ("command", "note"):
+            continue  # any function
+        wrong = one.range[1] + 1 if one.kind in ("number", "count") else 5
+        with pytest.raises(ValueError, match=f"{one.name} is "):
+            kvmlir.KVCacheManager(spec, **{"max_seq_len": 64, "num_pages": 20, one.name: wrong})
+    with pytest.raises(TypeError, match="a manager has no field colour"):
+        kvmlir.KVCacheManager(spec, colour="red")
+    assert {*ManagerOptions.__annotations__} < {one.name for one in MANAGER}
+    assert "retention_tick: nanoseconds" in kvmlir.PagedKVCacheManager.__doc__
 
 
 def test_messages_name_what_python_has():

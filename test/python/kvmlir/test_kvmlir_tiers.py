@@ -112,8 +112,8 @@ def test_a_record_has_the_pages_of_all_windows():
 def test_peers_that_cannot_be(tmp_path):
     for more, sentence in (
             ({"peer_role": "both", "peer": "ipc://x"}, "peer_role is both, allowed: prefill, decode, None"),
-            ({"peer_role": "decode"}, "a role is given, and no peer"),
-            ({"peer": "ipc://x"}, "a peer is given, and no role")):
+            ({"peer_role": "decode"}, "peer_role is given, and no peer"),
+            ({"peer": "ipc://x"}, "peer is given, and no peer_role")):
         with pytest.raises(ValueError, match=sentence):
             manager(8, **more)
     params = kvmlir.KVCacheParams("f32", 1, 1, 1, page_size=PAGE, enable_prefix_caching=True)

@@ -346,7 +346,7 @@ def test_kv_run_refuses(tmp_path):
     allowed = "allowed: 1 to 65535"
     for port in ("nobody", "65536", "70000", "0", "-1", "80x", "*", ""):
         assert sentence("--events", f"tcp://*:{port}") == (
-            f"kv-run: error: --events: cache events: tcp://*:{port} cannot be bound: its port is '{port}', {allowed}")
+            f"kv-run: error: cache events: tcp://*:{port} cannot be bound: its port is '{port}', {allowed}")
     # The replay socket's, a replica's, what is connected, and the reset socket's.
     for options in (("--events", f"ipc://{tmp_path}/e", "--events-replay", "tcp://*:65536"),
                     ("--events", "tcp://*:65535", "--replicas", "2"), ("--events", "tcp://127.0.0.1:65536"),

@@ -167,5 +167,5 @@ def test_without_the_library(tmp_path):
                     env={"KV_METRICS_LIBRARY": "/no/such/library"})
     out, err = refused.process.communicate(timeout=20)
     assert refused.process.returncode == 2 and len(err.splitlines()) == 1
-    assert err.startswith("kv-run: error: --metrics: metrics need libkv_metrics.so, which is built where "
+    assert err.startswith("kv-run: error: metrics need libkv_metrics.so, which is built where "
                           "prometheus-cpp is installed: /no/such/library: ")

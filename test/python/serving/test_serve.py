@@ -435,7 +435,7 @@ def test_the_end(folder, seconds):
     (("--max-batch-tokens", 2**24 + 1),
      "--max-batch-tokens: '16777217' is given, allowed: an integer from 1 to 16777216"),
     (("--max-requests", 2**31), "--max-requests: '2147483648' is given, allowed: an integer from 1 to 2147483647"),
-    (("--pages", 2**31 - 1), "--pages: '2147483647' is given, allowed: an integer from 1 to 2147483646"),
+    (("--pages", 2**31 - 1), "--pages: '2147483647' is given, allowed: an integer from 1 to 1073741823"),
     (("--host-pages", -1), "--host-pages: '-1' is given, allowed: an integer from 1 to 2147483646"),
     (("--cache-bytes", 2**63),
      "--cache-bytes: '9223372036854775808' is given, allowed: an integer from 1 to 9223372036854775807"),

@@ -292,12 +292,14 @@ static void refuses(void) {
   FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
         "metrics: the address is 'nobody', allowed: HOST:PORT, PORT from 0 to "
         "65535");
+  given.metrics = NULL;
   one.strategy = KV_STRATEGY_CONTINUOUS;
   spec.enablePrefixCaching = 0;
+  given.events = "ipc:///tmp/nobody";
   FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
-        "kvManagerCreate: events, resets or metrics are asked for, allowed: "
-        "with paged collections on real devices");
-  given.metrics = NULL;
+        "events or resets are asked for, allowed: with paged collections on "
+        "real devices, which alone cache prefixes");
+  given.events = NULL;
   spec.enablePrefixCaching = 1;
   one = collection();
   one.layout = 3;

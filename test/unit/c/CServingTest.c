@@ -203,8 +203,7 @@ static void refuses(void) {
 
   KvServerOptions options = {-1, 0};
   FAILS(kvServerCreate(model, manager, &options, &none), Invalid,
-        "kvServerCreate: steps of -1 requests and 0 tokens, allowed: 0 (the "
-        "defaults) or more");
+        "kvServerCreate: maxBatch is -1, allowed: 1 to 1048575");
   FAILS(kvServerCreate(model, NULL, NULL, &none), Invalid,
         "kvServerCreate: manager is null");
   const KvManifest *manifest = NULL;
@@ -242,11 +241,11 @@ static void identifies(void) {
   options.peer = "ipc:///tmp/nobody";
   KvManager *none = NULL;
   FAILS(kvModelCreateManager(model, &options, &none), Invalid,
-        "kvManagerCreate: a peer is given, and no role");
+        "kvManagerCreate: peer is given, and no peerRole");
   options.peerRole = KV_PEER_DECODE;
   FAILS(kvModelCreateManager(model, &options, &none), Invalid,
-        "kvManagerCreate: a peer is given, and no connector: its pages come by "
-        "way of host memory");
+        "a peer is given, and no connector: its pages come by way of host "
+        "memory");
   options.peerRole = 3;
   FAILS(kvModelCreateManager(model, &options, &none), Invalid,
         "kvManagerCreate: peerRole is 3, allowed: 0 (none), 1 (prefill), 2 "

@@ -2,6 +2,7 @@
 
 #include "test/unit/FakeModel.h"
 
+#include "kv/Runtime/Manager/ManagerSetup.h"
 #include "kv/Runtime/Serving/GenerationRequest.h"
 #include "kv/Runtime/Serving/TextGenerator.h"
 
@@ -75,6 +76,24 @@ std::vector<int32_t> tokensOf(const std::vector<json> &lines,
       result.push_back(line["token"]);
     }
   return result;
+}
+
+TEST(Options, AreWhatTheTablesSay) {
+  ManagerSetup setup;
+  TextGenerator::Options serving;
+#define IS_NUMBER(name, type, place, standard, ...)                            \
+  EXPECT_EQ(setup.place, type(standard)) << #name;
+#define IS_COUNT IS_NUMBER
+#define IS_SWITCH(name, place, ...)                                            \
+  EXPECT_EQ(setup.place, decltype(setup.place)(0)) << #name;
+#define IS_TEXT(name, place, ...) EXPECT_EQ(setup.place, "") << #name;
+#define IS_CHOICE IS_SWITCH
+#define IS_OTHER(...)
+#define KV_OPTION(kind, ...) IS_##kind(__VA_ARGS__)
+#include "kv/ABI/ManagerOptions.def"
+#define KV_OPTION(kind, name, type, place, standard, ...)                      \
+  EXPECT_EQ(serving.place, type(standard)) << #name;
+#include "kv/ABI/ServerOptions.def"
 }
 
 } // namespace

@@ -518,8 +518,8 @@ TEST(TieredManager, OptionsThatMakeNoSense) {
         {.maxSeqLen = 40, .numPages = 20, .tiers = tiers}));
   };
   EXPECT_EQ(create({.mostWait = -1}, false),
-            "cache manager: tiers.mostWait is -1, allowed: 0 or more "
-            "nanoseconds");
+            "cache manager: mostLoadWait is -1, allowed: 0 to "
+            "9223372036854775807");
   EXPECT_EQ(create({}, true), "cache manager: kv_connector is tiered, "
                               "diskDirectory is not given, nor is "
                               "blockStoreEndpoint");

@@ -4,15 +4,19 @@ import os
 import ssl
 
 from kv_command_line import Parser, integer, number
+from kvmlir.options import MANAGER, SERVER
 
 from .guard import Access, is_loopback
 from .http_server import resolve
 
 _PAGES, _BYTES = integer(1, 2**31 - 2), integer(1, 2**63 - 1)
 _SECONDS = number("above 0, at most 86400", lambda x: 0 < x <= 86400)
+# The server has a path for resets, and its model's name.
+_CACHE = [one for one in MANAGER if one.flag and one.name not in ("reset_endpoint", "metrics_vllm")]
+FLAGS = {one.name: one.flag for one in _CACHE} | {"tls_cert": "--tls-cert", "tls_key": "--tls-key"}
 # What is of use with another option only.
-_NEEDED = {"events_replay": "events", "events_topic": "events", "events_tiers": "events", "disk_bytes": "disk_dir",
-           "role": "peer", "peer": "role", "tls_cert": "tls_key", "tls_key": "tls_cert"}
+_NEEDED = {one.name: one.needs for one in _CACHE if one.needs} | {"tls_cert": "tls_key", "tls_key": "tls_cert"}
+_SIZES = ("num_pages", "available_cache_memory")
 _KEY_VARIABLE = "KV_SERVE_API_KEY"
 
 
@@ -29,46 +33,54 @@ def parse(arguments):
     parser.add_argument("--log-level", default="warning", choices=("error", "warning", "info", "debug"),
                         help="default: warning; info: also each request, and the reason of each refusal")
     _add_computing(parser.add_argument_group("what is computed"))
-    _add_cache(parser.add_argument_group("the cache"))
+    _add_cache(parser.add_argument_group("the cache", "Without --pages and --cache-bytes: 4 requests of the model's "
+                                         "length, at most 1 GiB."))
     _add_connections(parser.add_argument_group("connections"))
     _add_access(parser.add_argument_group("who may ask"))
-    _add_monitoring(parser.add_argument_group("what it tells"))
     options = parser.parse_args(arguments)
     for name, needed in _NEEDED.items():
         if getattr(options, name) and not getattr(options, needed):
-            parser.error(f"--{name} is given, and no --{needed}".replace("_", "-"))
+            parser.error(f"{FLAGS[name]} is given, and no {FLAGS[needed]}")
     return options
+
+
+def of_manager(options):
+    """The keywords of a manager that are given."""
+    return {one.name: value for one in _CACHE if (value := getattr(options, one.name))}
+
+
+def _add_table(group, rows):
+    """The flags of options of kvmlir."""
+    for one in rows:
+        more = {"help": one.sentence + (f" (default: {one.default})" if one.default else "")}
+        if one.kind == "switch":
+            more["action"] = "store_true"
+        elif one.kind == "choice":
+            more["choices"] = one.range
+        elif one.kind == "text":
+            more["metavar"] = "TEXT"
+        else:
+            more.update(type=integer(*one.range), default=None if one.needs else one.default, metavar="N")
+        if one.name == "events_topic":
+            more["type"] = str  # it may be empty
+        group.add_argument(one.flag, dest=one.name, **more)
 
 
 def _add_computing(group):
     add = group.add_argument
     add("--device", metavar="D", help="cpu (default), cuda or cuda:N: what the artifact is for")
     add("--threads", type=integer(1, 4096), metavar="N", help="default: cores")
-    add("--max-batch", type=integer(1, 2**20 - 1), default=16, metavar="N",
-        help="most requests of a step (default: 16)")
-    add("--max-batch-tokens", type=integer(1, 2**24), default=512, metavar="N",
-        help="most tokens of a step (default: 512): longer prompts are computed in chunks")
+    _add_table(group, SERVER)
     add("--max-requests", type=integer(1, 2**31 - 1), default=1024, metavar="N",
         help="most requests that run and wait (default: 1024); more are refused by 429")
 
 
 def _add_cache(group):
-    sizes = group.add_mutually_exclusive_group()
-    sizes.add_argument("--pages", type=_PAGES, metavar="N", help="of the cache, instead of --cache-bytes")
-    sizes.add_argument("--cache-bytes", type=_BYTES, metavar="N",
-                       help="default: 4 requests of the model's length, at most 1 GiB")
-    add = group.add_argument
-    add("--host-pages", type=_PAGES, metavar="N",
-        help="pages of host memory that back the cache (default: none; with a disk, a store or a peer, as many as fit "
-             "in 512 MiB)")
-    add("--disk-dir", metavar="DIR", help="computed pages, also for the next start (default: none)")
-    add("--disk-bytes", type=_BYTES, metavar="N", help="default: 8 GiB")
-    add("--store", metavar="ADDRESS",
-        help="computed pages that machines share: a Redis or Valkey server, redis://host:port/db or unix:///path "
-             "(default: none)")
-    add("--role", choices=("prefill", "decode"), help="prefill: computes prompts for others, too; decode: has them "
-                                                      "computed by the one at --peer (default: neither)")
-    add("--peer", metavar="ENDPOINT", help="tcp://HOST:PORT or ipc://PATH; prefill binds it, decode connects to it")
+    _add_table(group.add_mutually_exclusive_group(), [one for one in _CACHE if one.name in _SIZES])
+    _add_table(group, [one for one in _CACHE if one.name not in _SIZES])
+    group.add_argument("--host-pages", type=_PAGES, metavar="N",
+                       help="pages of host memory that back the cache (default: none; with a disk, a store or a peer, "
+                            "as many as fit in 512 MiB)")
 
 
 def _add_connections(group):
@@ -99,17 +111,6 @@ def _add_access(group):
              "its own)")
     add("--tls-cert", metavar="FILE", help="certificates, PEM: the server speaks HTTPS (default: HTTP)")
     add("--tls-key", metavar="FILE", help="the certificate's key, PEM")
-
-
-def _add_monitoring(group):
-    add = group.add_argument
-    add("--metrics", metavar="HOST:PORT",
-        help="the figures of /metrics at a port of their own, too (default: at none)")
-    add("--events", metavar="ENDPOINT", help="which prefixes are cached, over ZeroMQ (default: to nobody)")
-    add("--events-replay", metavar="ENDPOINT",
-        help="answers who asks for events that were missed (default: nobody)")
-    add("--events-topic", type=str, metavar="TOPIC", help="of the events' messages (default: an empty one)")
-    add("--events-tiers", action="store_true", help="also tell of pages in host memory, on the disk and in the store")
 
 
 def read_access(options):

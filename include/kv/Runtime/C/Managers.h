@@ -14,79 +14,103 @@ extern "C" {
 
 typedef struct KvManager KvManager;
 
-/* Zero everything first: zeros are the defaults. */
+/* Zero everything first: zeros are the defaults. What functions receive is
+   valid during the call. scripts/options.py makes the fields of
+   kv/ABI/ManagerOptions.def; docs/options.md has them in a table. */
 typedef struct KvManagerOptions {
-  const char *const *devices; /* "cpu:0", "cuda:0", "virtual:sm_90a"; null:
-                                 cpu:0 ... */
+  /* Replica by replica, such as cpu:0, cuda:0, virtual:sm_90a; default: cpu:0,
+     cpu:1 and so on. */
+  const char *const *devices;
   int32_t numDevices;
-  int32_t maxBatchSize; /* 0: 16 */
+  /* Requests at a time, of all replicas (1 to 1048576; default: 16). */
+  int32_t maxBatchSize;
+  /* Tokens of a request (1 to 2147483647). */
   int64_t maxSeqLen;
-  int64_t numPages;             /* of a replica; or, one of the two: */
-  int64_t availableCacheMemory; /* bytes on all devices */
-  int32_t maxSteps;             /* 0: 64 */
-  /* Most tokens that a request with windows computes in a step; 0: its whole
-     prompt. */
+  /* Usable pages of each replica, instead of bytes (1 to 1073741823). */
+  int64_t numPages;
+  /* Bytes of all replicas together, tables included (1 or more). */
+  int64_t availableCacheMemory;
+  /* Most steps of a multi-step loop (1 to 1048576; default: 64). */
+  int32_t maxSteps;
+  /* Most tokens of a step of a request with windows; default: its prompt (1 to
+     2147483647). */
   int64_t maxChunkTokens;
+  /* A new request goes to the replica with the fewest requests, wherever its
+     prefix is cached. */
   int32_t withoutPrefixAffinity;
+  /* Checks the engine after every call: slow. */
   int32_t enableRuntimeChecks;
+  /* A step may still run on the device while the next calls are made. */
   int32_t asynchronous;
+  /* Secret key of the hash of prefixes (0 or more). */
   uint64_t key;
-  int64_t retentionTick; /* nanoseconds; 0: a second */
-  /* If not null: is called with one sentence for each thing that
-     kvManagerCreate accepts and that may not be meant, such as fewer pages than
-     a sequence of maxSeqLen tokens needs. The sentence is valid during the
-     call. */
+  /* Nanoseconds that durations of priorities are rounded up to (1 to
+     1125899906842624; default: 1000000000). */
+  int64_t retentionTick;
+  /* Receives a sentence for each thing that is accepted and may not be meant,
+     such as fewer pages than the longest request needs; in Python a
+     UserWarning. */
   void (*warn)(void *context, const char *sentence);
   void *warnContext;
-  /* Of paged collections; null: none. ZeroMQ endpoints of events and of resets
-     (EventPublisher.h, ResetSocket.h), HOST:PORT of metrics (MetricsServer.h).
-     They are open as long as the manager's memory lives. */
-  const char *events, *eventsReplay, *eventsTopic;
+  /* ZeroMQ endpoint on which cached prefixes are published, in vLLM's format:
+     bound with *, :: or ipc, else connected to; replica r has port + r. */
+  const char *events;
+  /* ZeroMQ endpoint, bound, for replay, status and snapshot of events. */
+  const char *eventsReplay;
+  /* First frame of each message of events; it may be empty. */
+  const char *eventsTopic;
+  /* Events are maps instead of arrays. */
   int32_t eventsAsMaps;
-  int32_t eventsTiers; /* whether pages beside the devices are told, too */
-  const char *zmqEndpointBase; /* as MAX's zmq_endpoint_base */
+  /* Events also tell of pages in host memory, on the disk and in the store. */
+  int32_t eventsTiers;
+  /* MAX's zmq_endpoint_base: resets come from the socket that a frontend has
+     bound there. */
+  const char *zmqEndpointBase;
+  /* ZeroMQ endpoint, bound, for requests to forget all cached prefixes. */
   const char *resetEndpoint;
+  /* HOST:PORT for Prometheus, which asks for /metrics. */
   const char *metrics;
-  const char *metricsVllm; /* a model's name: figures under vLLM's names, too */
-  /* If not null: of paged managers is called with every command that changes
-     the cache of a replica, a line of text without its end, as
-     kv/Runtime/Engine/CommandLog.h has it. The line is valid during the call,
-     which must not call the manager. */
+  /* Name of the model: figures also under vLLM's names. */
+  const char *metricsVllm;
+  /* Receives every command that changes the cache of a replica, a line of
+     kv/Runtime/Engine/CommandLog.h; must not call the manager. */
   void (*command)(void *context, int32_t replica, const char *line);
   void *commandContext;
-  /* With KV_CONNECTOR_TIERED: where pages are kept on a disk, and the bytes of
-     records there. The directory outlives the process, and is locked to the
-     parameters' geometry. `model` says which program and weights compute the
-     pages: those of another one are never found. */
+  /* Folder in which computed pages are kept, also for the next process that
+     has this model. */
   const char *diskDirectory;
+  /* Bytes of pages on the disk (1 or more; default: 8589934592). */
   int64_t diskBytes;
-  const char *model; /* null: "" */
-  int32_t ioThreads; /* 0: 4 */
-  /* With KV_CONNECTOR_TIERED, instead of a directory or with one: a Redis or
-     Valkey server that machines share, as
-     redis://[[user]:password@]host[:port][/db] or unix:///path, with
-     ?timeout=MILLISECONDS of a call (500) and &ttl=SECONDS of a record. One
-     that does not answer costs misses. */
+  /* Which program and weights compute the pages on the disk and in the store,
+     such as a model's identity: those of others are not found. */
+  const char *model;
+  /* Threads that read and write the disk (1 to 256; default: 4). */
+  int32_t ioThreads;
+  /* Redis or Valkey server in which machines that run this model share
+     computed pages: redis://[[user]:password@]host[:port][/db] or
+     unix:///path, with ?timeout=MILLISECONDS of a call (500) and &ttl=SECONDS
+     of a page. */
   const char *blockStoreEndpoint;
-  /* Whether kvManagerAlloc() refuses with KV_REFUSAL_LOADING instead of waiting
-     for the disk or the store. */
+  /* An allocation is refused because pages are loading, instead of waiting for
+     the disk or the store. */
   int32_t asynchronousLoads;
-  /* Nanoseconds after which a page that does not come is computed; 0: 10 s. */
+  /* Nanoseconds after which a page that does not come is computed (0 or more;
+     default: 10000000000). */
   int64_t mostLoadWait;
-  /* Pages that another process computes or reads, with KV_CONNECTOR_HOST or
-     KV_CONNECTOR_TIERED: a KvPeerRole, and the endpoint of the control channel,
-     which the prefilling side binds. `peerModel` says which weights and which
-     kind of code compute the pages, and must be the other side's
-     (kvModelGetIdentity). `note`, if not null, is called during calls with one
-     sentence, valid during the call, when the peer is lost or back. */
+  /* Prefill: computes prompts for others and lets them read the pages; decode:
+     reads the pages of prompts from such a process. */
   int32_t peerRole;
+  /* ZeroMQ endpoint between the two, which prefill binds. */
   const char *peer;
-  const char *peerModel; /* null: "" */
+  /* Which weights and kind of code compute the pages, such as a model's
+     identity: the same on both sides. */
+  const char *peerModel;
+  /* Receives a sentence when the peer is lost or back. */
   void (*note)(void *context, const char *sentence);
   void *noteContext;
 } KvManagerOptions;
 
-/* A decoding side asks the other one for the pages of its prompts; a
+/* peerRole. A decoding side asks the other one for the pages of its prompts; a
    prefilling one computes what it is asked for, by a server (Serving.h). */
 enum KvPeerRole { KV_PEER_NONE = 0, KV_PEER_PREFILL = 1, KV_PEER_DECODE = 2 };
 

@@ -29,7 +29,7 @@ enum KvConnector {
   KV_CONNECTOR_NONE = 0,
   KV_CONNECTOR_NULL = 1,
   KV_CONNECTOR_HOST = 2,
-  KV_CONNECTOR_TIERED = 3
+  KV_CONNECTOR_TIERED = 3 /* a diskDirectory, a blockStoreEndpoint, or both */
 };
 
 /* One collection; zero everything first. KVCacheParams says what fields mean.

@@ -23,11 +23,15 @@ extern "C" {
 
 typedef struct KvServer KvServer;
 
-/* Zeros and a null pointer are the defaults. */
+/* Zeros and a null pointer are the defaults. With windows a step has at most
+   the manager's maxChunkTokens. scripts/options.py makes the fields of
+   kv/ABI/ServerOptions.def. */
 typedef struct KvServerOptions {
-  int32_t maxBatch;       /* most requests of a step; 0: 16 */
-  int64_t maxBatchTokens; /* most tokens of a step; 0: 512. With windows at most
-                             the manager's maxChunkTokens */
+  /* Most requests of a step (1 to 1048575; default: 16). */
+  int32_t maxBatch;
+  /* Most tokens of a step: longer prompts are computed in chunks (1 to
+     16777216; default: 512). */
+  int64_t maxBatchTokens;
 } KvServerOptions;
 
 /* For a model with bound weights that has an entry `forward` as docs/module.md

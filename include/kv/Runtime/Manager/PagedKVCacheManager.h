@@ -45,7 +45,7 @@ public:
     /// says which program and weights compute the pages: those of another one
     /// are never found.
     std::string diskDirectory = {};
-    int64_t diskBytes = 0;
+    int64_t diskBytes = int64_t(8) << 30;
     std::string model = {};
     int32_t ioThreads = 4;
     /// Tiered, instead of a directory or with one: a store that machines share,
@@ -83,11 +83,11 @@ public:
     /// States of recurrent collections that are kept for later requests, on
     /// each replica, 0 to 2^20; -1: StepLimits::snapshots.
     int64_t snapshots = -1;
-    /// How getOrRecommendReplica() chooses for a new request: true: the replica
+    /// How getOrRecommendReplica() chooses for a new request: false: the replica
     /// with the largest difference between the pages of the request's prefix
-    /// that it has cached and all pages that it has in use; false: the replica
+    /// that it has cached and all pages that it has in use; true: the replica
     /// with the fewest requests.
-    bool prefixAffinity = true;
+    bool withoutPrefixAffinity = false;
     bool enableRuntimeChecks = false; // check() after every call: slow
     uint64_t key = 0;                 // secret key of the prefix index's tags
     /// Whether a step may still run on the device while the caller makes its

@@ -1,0 +1,30 @@
+//===- ManagerSetup.h - A manager and what is around it ---------*- C++ -*-===//
+
+#ifndef KV_RUNTIME_MANAGER_MANAGERSETUP_H
+#define KV_RUNTIME_MANAGER_MANAGERSETUP_H
+
+#include "kv/Runtime/Events/EventPublisher.h"
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
+
+namespace kv {
+
+/// The places of kv/ABI/ManagerOptions.def: what users of the C interface and
+/// of programs say of a manager. An empty text asks for nothing.
+struct ManagerSetup : PagedKVCacheManager::Options {
+  enum class Role { None, Prefill, Decode };
+
+  /// Error: a number that is not 0 is out of its range. Whether it may be 0,
+  /// say those who use it.
+  Expected<void> validate() const;
+
+  EventPublisher::Options publisher = {.endpoint = {}};
+  std::string metrics = {}, metricsVllm = {};
+  struct {
+    Role role = Role::None;
+    std::string endpoint = {}, model = {};
+  } peer = {};
+};
+
+} // namespace kv
+
+#endif // KV_RUNTIME_MANAGER_MANAGERSETUP_H
