@@ -4,9 +4,10 @@
 # batches around a request, the product of kernels, types, head dimensions, page
 # sizes, GQA ratios, lengths and masks (64 800 cases) under ten schedules each,
 # the ordinary tests with products that are summed one after the other in f32, in
-# four orders, and the ordinary tests under ASan and UBSan. Two hours of a core, nearly all the
-# product (docs/performance/cuda.md), which goes on where an earlier run of the same
-# program was ended; `test-kernels.sh N` looks at every N-th of each.
+# four orders, mistakes that no test needs to see (KVFaultTests), and the
+# ordinary tests under ASan and UBSan. Two hours of a core, nearly all the product
+# (docs/performance/cuda.md), which goes on where an earlier run of the same program
+# was ended; `test-kernels.sh N` looks at every N-th of each.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -14,7 +15,7 @@ cd "$(dirname "$0")/.."
 part=$(part "$@")
 jobs=$(nproc)
 emulated="KVEmulatorTests KVAsyncTests KVAttentionBodyTests"
-programs="KVPlanTests $emulated"
+programs="KVPlanTests KVFaultTests $emulated"
 # And the CUDA runtime, on the fake driver.
 sanitized="$programs KVCudaTests"
 for preset in release asan; do
@@ -73,4 +74,5 @@ step "$((1000 / part)) batches around a request" env KV_TEST_BATCHES=$((1000 / p
   "$release/KVAttentionBodyTests" --gtest_filter='AttentionBits.AnyBatchAround'
 step "product of cases, one in $part, ten schedules" product
 step "four orders of sums" orders
+step "mistakes" env KV_TEST_FAULTS=all "$release/KVFaultTests" --gtest_brief=1
 step "ASan and UBSan" asan

@@ -7,6 +7,14 @@
 
 using namespace kv::cuda;
 
+bool Cluster::knowsThreadOf(int thread, int rank) const {
+  int first = rank * machine.threadsOfBlock();
+  for (int t = first; t < first + machine.threadsOfBlock(); ++t)
+    if (clocks.knows(thread, t, 1))
+      return true;
+  return false;
+}
+
 bool Cluster::touch(int thread, int rank) {
   auto refuse = [&](const std::string &why) {
     machine.report("thread " + std::to_string(thread) + " touches block " +
@@ -24,6 +32,8 @@ bool Cluster::touch(int thread, int rank) {
       touch.moment = clocks.now(thread);
       return true;
     }
+  if (!knowsThreadOf(thread, rank)) // it goes on: here all have begun
+    refuse("which it does not know to have begun");
   touches.push_back({thread, rank, clocks.now(thread)});
   return true;
 }

@@ -25,6 +25,9 @@ public:
   bool touch(int thread, int rank);
 
 private:
+  /// Whether a thread knows of anything that one of a block did.
+  bool knowsThreadOf(int thread, int rank) const;
+
   struct Touch {
     int thread, rank;
     Moment moment;

@@ -24,6 +24,9 @@ void Machine::report(std::string text) {
 void Machine::reportView(int thread, int count, int index) {
   report("thread " + std::to_string(thread) + " leaves a view of " +
          std::to_string(count) + " elements at " + std::to_string(index));
+  // Nothing is there to go on with: a loop might look for its end for ever.
+  while (true)
+    yield();
 }
 
 void Machine::launch(const LaunchShape &newShape,

@@ -122,7 +122,8 @@ public:
   /// What went wrong so far, the first few.
   const std::vector<std::string> &reports() const { return problems; }
   void report(std::string text);
-  void reportView(int thread, int count, int index);
+  /// The thread goes no further.
+  [[noreturn]] void reportView(int thread, int count, int index);
 
   /// Runs `body(machine, thread)` in every thread of every block.
   void launch(const LaunchShape &shape,

@@ -48,8 +48,7 @@ KV_BODY void loadCached(B &b, const StoreParams &p, const ScalesView &s,
 }
 
 /// A chunk a thread; what is not seen is zeros.
-template <class B, Fault F = Fault::None>
-KV_BODY void loadBody(B &b, const LoadParams &p) {
+template <class B> KV_BODY void loadBody(B &b, const LoadParams &p) {
   const StoreParams &s = p.store;
   int chunks = s.dim / Eight;
   int64_t perRow = int64_t(s.heads) * chunks, perSequence = p.rows * perRow;
@@ -71,14 +70,13 @@ KV_BODY void loadBody(B &b, const LoadParams &p) {
     int chunk = inRow % chunks;
     int64_t most = kv::plan::lesser<int64_t>(length, int64_t(s.tableColumns) *
                                                          s.cache.pageSize);
-    bool seen = place < most && (F == Fault::ForgottenMask || p.window == 0 ||
-                                 place + p.window > sequence.cached);
+    bool seen =
+        place < most && (p.window == 0 || place + p.window > sequence.cached);
     if (seen) {
       row.page = b.load(s.table + index * s.tablePitch +
                         s.cache.pageSize.quotient(int32_t(place)));
       row.slot = s.cache.pageSize.remainder(int32_t(place));
-      seen = F == Fault::UncheckedPage ||
-             (row.page >= s.firstPage && row.page < s.cache.pages);
+      seen = row.page >= s.firstPage && row.page < s.cache.pages;
     }
     float x[Eight] = {};
     if (seen)
@@ -89,7 +87,7 @@ KV_BODY void loadBody(B &b, const LoadParams &p) {
 }
 
 /// A head a warp, a chunk a lane.
-template <class B, Fault F> struct HeadUpdate {
+template <class B> struct HeadUpdate {
   B &b;
   const UpdateParams &p;
   int warp = b.thread() / WarpLanes, chunk = b.thread() % WarpLanes;
@@ -175,13 +173,12 @@ template <class B, Fault F> struct HeadUpdate {
       int64_t row = first + warp, token = row / s.heads;
       StoredRow at{0, 0, p.plane, int(row % s.heads)};
       bool there = row < rows && chunk < s.dim / Eight &&
-                   findStored<B, F>(b, s, batch, token, at.page, at.slot);
+                   findStored(b, s, batch, token, at.page, at.slot);
       float x[Eight] = {};
       if (there)
         loadCached(b, s, p.store.scales, p.store.groupChunks, at, chunk, x);
       share(x);
-      if (F != Fault::MissingStageBarrier)
-        b.sync();
+      b.sync();
       if (p.kind == KV_UPDATE_RMS_NORM)
         normalise(x);
       if (there && p.kind == KV_UPDATE_ROPE) {
@@ -219,9 +216,8 @@ template <class B, Fault F> struct HeadUpdate {
   }
 };
 
-template <class B, Fault F = Fault::None>
-KV_BODY void updateBody(B &b, const UpdateParams &p) {
-  HeadUpdate<B, F>{b, p}.run();
+template <class B> KV_BODY void updateBody(B &b, const UpdateParams &p) {
+  HeadUpdate<B>{b, p}.run();
 }
 
 } // namespace kv::cuda

@@ -30,7 +30,7 @@ KV_BODY MergedSides mergedSides(float a, float b) {
   return {first / sum, second / sum, larger + logf(sum)};
 }
 
-template <class B, Fault F = Fault::None>
+template <class B>
 KV_BODY void mergeSidesBody(B &b, const MergeSidesParams &p) {
   if (p.lse) {
     for (int64_t row = firstItem(b, MoverThreads); row < p.rows;
@@ -44,7 +44,7 @@ KV_BODY void mergeSidesBody(B &b, const MergeSidesParams &p) {
     float sum[Eight] = {};
     auto add = [&](const void *x, int64_t stride, int32_t type, float share) {
       // Rows of no weight may hold anything.
-      if (F != Fault::ForgottenMask && share == 0)
+      if (share == 0)
         return;
       float part[Eight];
       loadEight(b, x, row * stride + column, type, part);

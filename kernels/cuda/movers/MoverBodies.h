@@ -10,7 +10,6 @@
 
 #include "Chunks.h"
 #include "kernels/block/Widen.h"
-#include "kernels/cuda/Faults.h"
 #include "kernels/cuda/parameters/Movers.h"
 #include "kernels/cuda/parameters/StepErrors.h"
 
@@ -49,7 +48,7 @@ template <class B> KV_BODY void positionsBody(B &b, const PositionsParams &p) {
 }
 
 /// Where a new token's row goes; false if nowhere.
-template <class B, Fault F>
+template <class B>
 KV_BODY bool findStored(B &b, const StoreParams &p,
                         const kv::plan::Batch &batch, int64_t token,
                         int32_t &page, int32_t &slot) {
@@ -63,8 +62,7 @@ KV_BODY bool findStored(B &b, const StoreParams &p,
   page = b.load(p.table + index * p.tablePitch +
                 p.cache.pageSize.quotient(int32_t(place)));
   slot = p.cache.pageSize.remainder(int32_t(place));
-  return F == Fault::UncheckedPage ||
-         (page >= p.firstPage && page < p.cache.pages);
+  return page >= p.firstPage && page < p.cache.pages;
 }
 
 /// The first element of a row of a cache or of its scales.
@@ -88,8 +86,7 @@ KV_BODY void growLengthsBody(B &b, const GrowLengthsParams &p) {
   }
 }
 
-template <class B, Fault F = Fault::None>
-KV_BODY void storeBody(B &b, const StoreParams &p) {
+template <class B> KV_BODY void storeBody(B &b, const StoreParams &p) {
   kv::plan::Batch batch = p.batch;
   batch.capacity = int64_t(p.tableColumns) * p.cache.pageSize;
   int chunks = p.dim / Eight, planes = p.v ? 2 : 1;
@@ -102,7 +99,7 @@ KV_BODY void storeBody(B &b, const StoreParams &p) {
     int column = rest % chunks * Eight, head = rest / chunks % p.heads;
     int plane = rest / chunks / p.heads;
     int32_t page, slot;
-    if (!findStored<B, F>(b, p, batch, token, page, slot))
+    if (!findStored(b, p, batch, token, page, slot))
       continue;
     int64_t from = token * (plane ? p.vTokenStride : p.kTokenStride) +
                    head * (plane ? p.vHeadStride : p.kHeadStride) + column;
@@ -200,7 +197,7 @@ KV_BODY void storeScaledChunk(B &b, const StoreScaledParams &params,
     b.store(static_cast<uint32_t *>(scales) + at, scale.bits);
 }
 
-template <class B, Fault F = Fault::None>
+template <class B>
 KV_BODY void storeScaledBody(B &b, const StoreScaledParams &params) {
   const StoreParams &p = params.store;
   kv::plan::Batch batch = p.batch;
@@ -218,12 +215,12 @@ KV_BODY void storeScaledBody(B &b, const StoreScaledParams &params) {
     StoredRow at{0, 0, int(row % perToken) / p.heads,
                  int(row % perToken) % p.heads};
     bool stored =
-        row < rows && findStored<B, F>(b, p, batch, token, at.page, at.slot);
+        row < rows && findStored(b, p, batch, token, at.page, at.slot);
     int64_t from = token * (at.plane ? p.vTokenStride : p.kTokenStride) +
                    at.head * (at.plane ? p.vHeadStride : p.kHeadStride);
     const void *source = at.plane ? p.v : p.k;
     float x[Eight] = {};
-    if (stored && (F == Fault::UnmaskedAmax || chunk < chunks))
+    if (stored && chunk < chunks)
       loadEight(b, source, from + chunk * Eight, p.rowsType, x);
     float largest = largestOfLanes(b, x, together);
     stored = stored && chunk < chunks;
@@ -312,15 +309,14 @@ template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
 
 /// The sum of what a block's threads have, in the same order for any row. All
 /// threads have left the one before when it returns.
-template <Fault F, class B> KV_BODY float sumOfBlock(B &b, float sum) {
+template <class B> KV_BODY float sumOfBlock(B &b, float sum) {
   auto sums = b.template shared<float>(0, MoverWarps);
   KV_UNROLL
   for (int mask = 1; mask < WarpLanes; mask *= 2)
     sum += b.shuffleXor(sum, mask);
   if (b.thread() % WarpLanes == 0)
     sums.store(b.thread() / WarpLanes, sum);
-  if constexpr (F != Fault::MissingStageBarrier)
-    b.sync();
+  b.sync();
   sum = 0;
   KV_UNROLL
   for (int w = 0; w < MoverWarps; ++w)
@@ -329,8 +325,7 @@ template <Fault F, class B> KV_BODY float sumOfBlock(B &b, float sum) {
   return sum;
 }
 
-template <class B, Fault F = Fault::None>
-KV_BODY void normBody(B &b, const NormParams &p) {
+template <class B> KV_BODY void normBody(B &b, const NormParams &p) {
   for (int row = b.block(); row < p.rows; row += b.blocks()) {
     int32_t group = row / p.together;
     int64_t x = group * p.xStride + int64_t(row - group * p.together) * p.width;
@@ -343,7 +338,7 @@ KV_BODY void normBody(B &b, const NormParams &p) {
       for (int j = 0; j < Eight; ++j)
         sum = kv::plan::fusedMultiplyAdd(v[j], v[j], sum);
     }
-    sum = sumOfBlock<F>(b, sum);
+    sum = sumOfBlock(b, sum);
     float inverse = 1.0f / sqrtf(sum / float(p.width) + p.epsilon);
     int64_t weight = int64_t(row % p.weightRows) * p.width;
     for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
@@ -414,8 +409,7 @@ KV_BODY void keepBetter(float &x, int &at, float y, int other) {
   }
 }
 
-template <class B, Fault F = Fault::None>
-KV_BODY void argmaxBody(B &b, const ArgmaxParams &p) {
+template <class B> KV_BODY void argmaxBody(B &b, const ArgmaxParams &p) {
   auto best = b.template shared<float>(0, MoverWarps);
   auto places = b.template shared<int32_t>(MoverWarps * 4, MoverWarps);
   for (int row = b.block(); row < p.rows; row += b.blocks()) {
@@ -438,8 +432,7 @@ KV_BODY void argmaxBody(B &b, const ArgmaxParams &p) {
       best.store(b.thread() / WarpLanes, largest);
       places.store(b.thread() / WarpLanes, at);
     }
-    if constexpr (F != Fault::MissingStageBarrier)
-      b.sync();
+    b.sync();
     if (b.thread() == 0) {
       for (int w = 1; w < MoverWarps; ++w)
         keepBetter(largest, at, best.load(w), places.load(w));

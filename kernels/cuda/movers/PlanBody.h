@@ -10,7 +10,6 @@
 #define KV_KERNELS_CUDA_MOVERS_PLANBODY_H
 
 #include "kernels/block/Body.h"
-#include "kernels/cuda/Faults.h"
 #include "kernels/cuda/parameters/Movers.h"
 #include "kernels/cuda/parameters/StepErrors.h"
 
@@ -18,7 +17,7 @@ namespace kv::cuda {
 
 /// The sum of `value` over the threads before this one; `value` becomes the sum
 /// over all threads.
-template <class B, Fault F> KV_BODY int64_t sumBefore(B &b, int64_t &value) {
+template <class B> KV_BODY int64_t sumBefore(B &b, int64_t &value) {
   auto sums = b.template shared<int64_t>(0, 2 * MoverThreads);
   int t = b.thread(), from = 0;
   sums.store(t, value);
@@ -30,8 +29,7 @@ template <class B, Fault F> KV_BODY int64_t sumBefore(B &b, int64_t &value) {
     from = MoverThreads - from;
     sums.store(from + t, sum);
   }
-  if constexpr (F != Fault::MissingStageBarrier)
-    b.sync();
+  b.sync();
   int64_t before = t ? sums.load(from + t - 1) : 0;
   value = sums.load(from + MoverThreads - 1);
   b.sync();
@@ -49,8 +47,7 @@ KV_BODY void checkRowOffset(B &b, const PlanParams &p, int32_t index) {
     raiseStepError(b, p.errors, StepErrorKind::RowOffset, index, offset);
 }
 
-template <class B, Fault F = Fault::None>
-KV_BODY void planBody(B &b, const PlanParams &p) {
+template <class B> KV_BODY void planBody(B &b, const PlanParams &p) {
   using namespace kv::plan;
   int64_t room = maxTiles(p.shape, p.batch.sequences, p.batch.tokens);
   for (int32_t i = b.thread(); p.errors && i <= p.batch.sequences;
@@ -66,9 +63,8 @@ KV_BODY void planBody(B &b, const PlanParams &p) {
                         ? tilesOf(p.shape, sequenceAt(p.batch, own))
                         : 0;
     int64_t tiles = count;
-    ends.store(b.thread(), count + sumBefore<B, F>(b, tiles));
-    if constexpr (F != Fault::MissingEndsBarrier)
-      b.sync();
+    ends.store(b.thread(), count + sumBefore(b, tiles));
+    b.sync();
     for (int64_t first = 0; first < tiles && tilesBefore + first < room;
          first += MoverThreads) {
       int64_t i = first + b.thread(), cost = 0;
@@ -84,7 +80,7 @@ KV_BODY void planBody(B &b, const PlanParams &p) {
                         number, costBefore);
         cost = unitCost(tile) * p.shape.heads;
       }
-      tile.start += sumBefore<B, F>(b, cost);
+      tile.start += sumBefore(b, cost);
       if (i < tiles && tilesBefore + i < room)
         b.store(p.tiles + tilesBefore + i, tile);
       costBefore += cost;

@@ -82,8 +82,7 @@ KV_BODY void turnChunk(B &b, const RopeParams &p, int32_t position, int chunk,
   }
 }
 
-template <class B, Fault F = Fault::None>
-KV_BODY void ropeStoreBody(B &b, const RopeStoreParams &p) {
+template <class B> KV_BODY void ropeStoreBody(B &b, const RopeStoreParams &p) {
   const StoreParams &store = p.store.store;
   kv::plan::Batch batch = store.batch;
   batch.capacity = int64_t(store.tableColumns) * store.cache.pageSize;
@@ -125,7 +124,7 @@ KV_BODY void ropeStoreBody(B &b, const RopeStoreParams &p) {
       float inverse = inverseNorm(b, x, lanes, dim, p.epsilon);
       if (isThere && row.weight)
         normChunk(b, row, chunk, inverse, p.offset, x);
-      if (turned && !p.q.interleaved && F != Fault::OwnHalfOnly)
+      if (turned && !p.q.interleaved)
         normChunk(b, row, beside, inverse, p.offset, partner);
     }
     if (turned) {
@@ -137,7 +136,7 @@ KV_BODY void ropeStoreBody(B &b, const RopeStoreParams &p) {
       turnChunk(b, p.q, position, chunk, x, partner);
     }
     bool kept = isThere && !isQuery && batch.sequences > 0 &&
-                findStored<B, F>(b, store, batch, token, to.page, to.slot);
+                findStored(b, store, batch, token, to.page, to.slot);
     if (isThere && isQuery)
       storeEight(b, p.q.out,
                  token * p.q.outTokenStride + to.head * p.q.outHeadStride +

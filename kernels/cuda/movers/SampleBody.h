@@ -34,7 +34,7 @@ template <class B> KV_BODY uint64_t shuffleSum(B &b, uint64_t x) {
   return x;
 }
 
-template <class B, Fault F> class RowDraw {
+template <class B> class RowDraw {
 public:
   KV_BODY RowDraw(B &b, const SampleParams &p, int64_t row)
       : b(b), p(p), row(row), logits(p.logits + row * p.stride),
@@ -114,8 +114,7 @@ private:
       places.store(2 * warp, all.token);
       places.store(2 * warp + 1, all.bad);
     }
-    if constexpr (F != Fault::MissingStageBarrier)
-      b.sync();
+    b.sync();
     for (int w = 0; w < MoverWarps; ++w)
       join(all, {largest.load(w), places.load(2 * w), places.load(2 * w + 1)});
     if (cluster > 1) {
@@ -143,18 +142,14 @@ private:
   /// By a warp: a word of this block's to all of the cluster.
   KV_BODY void tell(int word, uint32_t x) {
     int to = b.thread() % WarpLanes;
-    if (to < cluster && (F != Fault::OwnPartOnly || to == rank))
+    if (to < cluster)
       b.storeRemote(found(), to, foundPlace(rank, word), x);
   }
   /// Until all have told, and what one has.
   KV_BODY void awaitOthers() {
-    if constexpr (F == Fault::MissingClusterBarrier)
-      b.sync();
-    else
-      b.syncCluster();
+    b.syncCluster();
     read = turn;
-    if constexpr (F != Fault::OneFoundBuffer)
-      turn ^= 1;
+    turn ^= 1;
   }
   KV_BODY uint32_t told(int from, int word) {
     return found().load((read * MostSampleBlocks + from) * Digits * FoundWords +
@@ -200,9 +195,9 @@ private:
       forEachLogit(begin, end, [&](float logit, int token) {
         if (logit == kv::plan::NoScore)
           return;
-        uint64_t place = uint64_t(kv::sampling::orderOf(logit)) << idBits |
-                         uint64_t(F == Fault::UnorderedTies ? 0 : token);
-        if (place > last && F != Fault::DrawnFromAll)
+        uint64_t place =
+            uint64_t(kv::sampling::orderOf(logit)) << idBits | uint64_t(token);
+        if (place > last)
           return;
         if (ById)
           place = uint64_t(token);
@@ -219,8 +214,7 @@ private:
         int count = b.thread() * Digits + digit; // a thread's own words
         counts.store(count, counts.load(count) ? 2 : 1);
       });
-      if constexpr (F != Fault::MissingSumsBarrier)
-        b.sync();
+      b.sync();
       int warp = b.thread() / WarpLanes, lane = b.thread() % WarpLanes;
       for (int d = warp; d < Digits; d += MoverWarps) {
         uint64_t sum = 0, count = 0;
@@ -287,15 +281,14 @@ private:
   uint64_t least = 0;
 };
 
-template <class B, Fault F = Fault::None>
-KV_BODY void sampleBody(B &b, const SampleParams &p) {
+template <class B> KV_BODY void sampleBody(B &b, const SampleParams &p) {
   const int cluster = b.clusterBlocks();
   // All blocks are there before one is told something.
   if (cluster > 1)
     b.syncCluster();
   for (int row = b.block() / cluster; row < p.rows;
        row += b.blocks() / cluster) {
-    int32_t token = RowDraw<B, F>(b, p, row).run();
+    int32_t token = RowDraw<B>(b, p, row).run();
     if (b.thread() == 0 && b.clusterRank() == 0)
       b.store(p.out + row, token);
     // The next row's sums may come, and what is told of them.

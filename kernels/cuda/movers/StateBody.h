@@ -19,16 +19,16 @@ namespace kv::cuda {
 /// Where state `column` (0: read, 1: written) of a sequence begins; NoState:
 /// zeros, or nowhere.
 constexpr int64_t NoState = -1;
-template <class B, Fault F = Fault::None>
+template <class B>
 KV_BODY int64_t stateAt(B &b, const StatesView &states, int64_t sequence,
                         int column) {
   int32_t id = b.load(states.table + sequence * states.tablePitch + column);
-  if (F != Fault::UncheckedState && (id <= 0 || id >= states.count))
+  if (id <= 0 || id >= states.count)
     return NoState;
   return id * states.stride;
 }
 
-template <class B, Fault F = Fault::None>
+template <class B>
 KV_BODY void copyStatesBody(B &b, const CopyStatesParams &p) {
   const StatesView &s = p.states;
   int chunks = s.dim / Eight;
@@ -38,7 +38,7 @@ KV_BODY void copyStatesBody(B &b, const CopyStatesParams &p) {
     int64_t sequence = i / perSequence;
     int rest = int(i - sequence * perSequence);
     int head = rest / chunks, column = rest % chunks * Eight;
-    int64_t at = stateAt<B, F>(b, s, sequence, p.toStates);
+    int64_t at = stateAt(b, s, sequence, p.toStates);
     int64_t row = i * Eight, inside = head * s.headStride + column;
     float x[Eight] = {};
     if (!p.toStates) {
@@ -110,7 +110,7 @@ template <class B> struct Convolution {
 
 /// An item is a chunk of a sequence, with the state and the first rows, which
 /// look at it, or a chunk of a later row.
-template <class B, Fault F = Fault::None>
+template <class B>
 KV_BODY void stateConvolutionBody(B &b, const StateConvolutionParams &p) {
   int chunks = p.width / Eight, old = p.taps - 1;
   auto *data = static_cast<float *>(p.states.data);
@@ -127,12 +127,6 @@ KV_BODY void stateConvolutionBody(B &b, const StateConvolutionParams &p) {
     float x[Eight];
     if (!whole) {
       int64_t at = token - sequence.token;
-      if (F == Fault::StateReadTwice && at > 0 && at < old) {
-        int64_t from = stateAt<B, F>(b, p.states, number, 0);
-        loadEight(b, data + from + work.column, x);
-        work.take(token, x);
-        continue;
-      }
       if (at < old || at >= sequence.added)
         continue; // of the sequence's item, or of no sequence
       for (int64_t t = token - old; t < token; ++t) {
@@ -143,8 +137,8 @@ KV_BODY void stateConvolutionBody(B &b, const StateConvolutionParams &p) {
       work.take(token, x);
       continue;
     }
-    int64_t from = stateAt<B, F>(b, p.states, number, 0);
-    int64_t to = stateAt<B, F>(b, p.states, number, 1);
+    int64_t from = stateAt(b, p.states, number, 0);
+    int64_t to = stateAt(b, p.states, number, 1);
     for (int row = 0; from != NoState && row < old; ++row) {
       loadEight(b, data + from + row * p.states.headStride + work.column, x);
       work.push(x);
@@ -170,7 +164,7 @@ KV_BODY void stateConvolutionBody(B &b, const StateConvolutionParams &p) {
 
 /// A warp's columns of one head's state: a lane has rows lane, lane + 32, ...
 /// of all columns.
-template <int Rows, int Columns, Fault F, class B> struct ScanTile {
+template <int Rows, int Columns, class B> struct ScanTile {
   static constexpr int Apart = WarpLanes / Columns; // lanes of a column
 
   B &b;
@@ -199,11 +193,8 @@ template <int Rows, int Columns, Fault F, class B> struct ScanTile {
       }
     }
     KV_UNROLL
-    for (int mask = Apart / 2; mask > 0; mask /= 2) {
-      if (F == Fault::SkippedShuffle && b.thread() == 37 && mask == 1)
-        continue;
+    for (int mask = Apart / 2; mask > 0; mask /= 2)
       y[0] += b.shuffleXor(y[0], mask);
-    }
     return y[0];
   }
 
@@ -260,9 +251,7 @@ template <int Rows, int Columns, Fault F, class B> struct ScanTile {
       sums[c] = 0;
       KV_UNROLL
       for (int i = 0; i < Rows; ++i) {
-        float decayed = F == Fault::ForgottenDecay
-                            ? state[i][c]
-                            : kv::plan::multiply(state[i][c], token.decay);
+        float decayed = kv::plan::multiply(state[i][c], token.decay);
         state[i][c] = kv::plan::fusedMultiplyAdd(token.k[i], all[c], decayed);
         sums[c] = kv::plan::fusedMultiplyAdd(state[i][c], token.q[i], sums[c]);
       }
@@ -293,7 +282,7 @@ template <int Rows, int Columns, Fault F, class B> struct ScanTile {
       int head = rest / tiles, column = rest % tiles * Columns;
       kv::plan::Sequence sequence = kv::plan::sequenceAt(p.batch, index);
       int64_t inside = head * p.states.headStride + column;
-      int64_t from = stateAt<B, F>(b, p.states, index, 0);
+      int64_t from = stateAt(b, p.states, index, 0);
       forEachQuad([&](float *x, int64_t at) {
         FloatQuad four{};
         if (from != NoState)
@@ -321,7 +310,7 @@ template <int Rows, int Columns, Fault F, class B> struct ScanTile {
                       column + own,
                   out);
       }
-      int64_t to = stateAt<B, F>(b, p.states, index, 1);
+      int64_t to = stateAt(b, p.states, index, 1);
       forEachQuad([&](const float *x, int64_t at) {
         if (to != NoState)
           b.store(reinterpret_cast<FloatQuad *>(data + to + inside + at),
@@ -331,14 +320,13 @@ template <int Rows, int Columns, Fault F, class B> struct ScanTile {
   }
 };
 
-template <class B, Fault F = Fault::None>
-KV_BODY void stateScanBody(B &b, const StateScanParams &p) {
+template <class B> KV_BODY void stateScanBody(B &b, const StateScanParams &p) {
   constexpr int Short = ShortScanKeys / WarpLanes;
   constexpr int Long = kernels::MostScanKeys / WarpLanes;
   if (scanColumns(p.keyDim) == ScanColumns)
-    ScanTile<Short, ScanColumns, F, B>{b, p}.run();
+    ScanTile<Short, ScanColumns, B>{b, p}.run();
   else
-    ScanTile<Long, LongScanColumns, F, B>{b, p}.run();
+    ScanTile<Long, LongScanColumns, B>{b, p}.run();
 }
 
 } // namespace kv::cuda

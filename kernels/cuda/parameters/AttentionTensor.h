@@ -13,7 +13,6 @@
 #include "AttentionTiles.h"
 #include "kernels/block/Body.h"
 #include "kernels/block/TensorBlock.h"
-#include "kernels/cuda/Faults.h"
 
 namespace kv::cuda {
 
@@ -178,14 +177,7 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
 
 /// A unit's tiles of rows that have any, of so many rows: the second one has
 /// none in a decode step, nor at the end of many a prompt.
-template <Fault F> KV_BODY int liveTiles(int64_t rows) {
-  constexpr int More = F == Fault::RowsOfOneTileMore ? 16 : 0;
-  return rows > TensorLanes + More ? 2 : 1;
-}
-
-/// Places of scores that are used.
-template <class C, Fault F>
-constexpr int ScorePlaces = F == Fault::ScoresTooEarly ? 2 : C::ScorePlaces;
+KV_BODY int liveTiles(int64_t rows) { return rows > TensorLanes ? 2 : 1; }
 
 /// The configuration of a row KV_TENSOR_KERNEL.
 #define KV_TENSOR_CONFIG(query, cache, dim)                                    \

@@ -47,8 +47,7 @@ KV_BODY Ranked firstBehind(B &b, Ranked last, const float *row, int first,
 }
 
 /// Each choice is a search for the best behind the one before.
-template <class B, Fault F = Fault::None>
-KV_BODY void routeBody(B &b, const RouteParams &p) {
+template <class B> KV_BODY void routeBody(B &b, const RouteParams &p) {
   forEachWarpRow(b, p.rows, [&](int64_t row, int lane) {
     Ranked last;
     for (int c = 0; c < p.choices; ++c) {
@@ -56,8 +55,6 @@ KV_BODY void routeBody(B &b, const RouteParams &p) {
                                     p.experts, WarpLanes);
       KV_UNROLL
       for (int mask = 1; mask < WarpLanes; mask *= 2) {
-        if (F == Fault::SkippedShuffle && b.thread() == 37 && mask == 2)
-          continue;
         float other = b.shuffleXor(best, mask);
         int place = bitsAs<int>(b.shuffleXor(bitsAs<float>(at), mask));
         keepBetter(best, at, other, place);
@@ -70,7 +67,7 @@ KV_BODY void routeBody(B &b, const RouteParams &p) {
 }
 
 /// A group is the work of a lane: there are no more than 32.
-template <class B, Fault F = Fault::None>
+template <class B>
 KV_BODY void keepGroupsBody(B &b, const KeepGroupsParams &p) {
   forEachWarpRow(b, p.rows, [&](int64_t row, int lane) {
     const float *x = p.x + row * p.xStride;
@@ -89,8 +86,6 @@ KV_BODY void keepGroupsBody(B &b, const KeepGroupsParams &p) {
     int before = 0;
     KV_UNROLL
     for (int mask = 1; mask < WarpLanes; ++mask) {
-      if (F == Fault::SkippedShuffle && b.thread() == 37 && mask == 2)
-        continue;
       float other = b.shuffleXor(score, mask);
       before += other > score || (other == score && (lane ^ mask) < lane);
     }
@@ -148,7 +143,7 @@ KV_BODY void sumChoicesBody(B &b, const SumChoicesParams &p) {
 
 /// An expert a block, which finds its own choices: how many stand before them
 /// says where its tiles begin.
-template <class B, Fault F = Fault::None>
+template <class B>
 KV_BODY void orderExpertsBody(B &b, const OrderExpertsParams &p) {
   int64_t each = (int64_t(p.choices) + MoverThreads - 1) / MoverThreads;
   int64_t begin = kv::plan::lesser<int64_t>(b.thread() * each, p.choices);
@@ -164,7 +159,7 @@ KV_BODY void orderExpertsBody(B &b, const OrderExpertsParams &p) {
       counts += chosen < expert ? int64_t(1) << 32 : chosen == expert;
     }
     int64_t all = counts;
-    int64_t at = uint32_t(sumBefore<B, F>(b, all));
+    int64_t at = uint32_t(sumBefore(b, all));
     int64_t before = all >> 32, own = uint32_t(all);
     int64_t first = expertTilesBefore(expert, before);
     int64_t next = expertTilesBefore(expert + 1, before + own);
@@ -189,7 +184,7 @@ KV_BODY void orderExpertsBody(B &b, const OrderExpertsParams &p) {
 
 /// 64 rows of one expert times 64 rows of its matrix; slices of 128 bytes of
 /// both come through a ring. T: of rows and weights, Bf16 or float.
-template <class T, Fault F, class B> struct ExpertTile {
+template <class T, class B> struct ExpertTile {
   using Matrix = Swizzled<ExpertSliceChunks>;
   static constexpr int Stage = 2 * ExpertRows * ExpertSliceChunks;
   static constexpr bool OnTensorCores = !std::is_same_v<T, float>;
@@ -241,7 +236,7 @@ template <class T, Fault F, class B> struct ExpertTile {
   KV_BODY void load(int slice) {
     if (slice < slices) {
       int chunk = slice * ExpertSliceChunks + myChunk;
-      bool there = F == Fault::NoTailFill || chunk < chunks;
+      bool there = chunk < chunks;
       int to = slice % ExpertStages * Stage + Matrix::chunk(myRow, myChunk);
       KV_UNROLL
       for (int i = 0; i < 4; ++i)
@@ -353,26 +348,23 @@ template <class T, Fault F, class B> struct ExpertTile {
       for (int slice = 0; slice + 1 < ExpertStages; ++slice)
         load(slice);
       for (int slice = 0; slice < slices; ++slice) {
-        if constexpr (F != Fault::MissingWait)
-          b.template wait<ExpertStages - 2>();
-        if constexpr (F != Fault::MissingStageBarrier)
-          b.sync(); // all have their chunks, and the stage before is read
+        b.template wait<ExpertStages - 2>();
+        b.sync(); // all have their chunks, and the stage before is read
         load(slice + ExpertStages - 1);
         multiplySlice(slice);
       }
       storeSums(column);
-      if constexpr (F != Fault::MissingUnitBarrier)
-        b.sync(); // the next tile's slices may come
+      b.sync(); // the next tile's slices may come
     }
   }
 };
 
-template <class B, Fault F = Fault::None>
+template <class B>
 KV_BODY void expertMatmulBody(B &b, const ExpertMatmulParams &p) {
   if (p.type == KV_DTYPE_F32)
-    ExpertTile<float, F, B>{b, p}.run();
+    ExpertTile<float, B>{b, p}.run();
   else
-    ExpertTile<Bf16, F, B>{b, p}.run();
+    ExpertTile<Bf16, B>{b, p}.run();
 }
 
 } // namespace kv::cuda

@@ -13,8 +13,7 @@
 
 namespace kv::cuda {
 
-template <class B, Fault F = Fault::None>
-KV_BODY void gateRowsBody(B &b, const GateRowsParams &p) {
+template <class B> KV_BODY void gateRowsBody(B &b, const GateRowsParams &p) {
   for (int row = b.block(); row < p.rows; row += b.blocks()) {
     float sum = 0;
     for (int i = b.thread() * Eight; i < p.depth; i += MoverThreads * Eight) {
@@ -25,7 +24,7 @@ KV_BODY void gateRowsBody(B &b, const GateRowsParams &p) {
       for (int j = 0; j < Eight; ++j)
         sum = kv::plan::fusedMultiplyAdd(m[j], w[j], sum);
     }
-    float below = expf(-sumOfBlock<F>(b, sum)) + 1.0f;
+    float below = expf(-sumOfBlock(b, sum)) + 1.0f;
     for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
       float x[Eight];
       loadEight(b, p.x, row * p.xStride + i, p.xType, x);

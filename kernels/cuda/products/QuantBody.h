@@ -169,7 +169,7 @@ KV_BODY void multiplyGroup(B &b, const QuantMatmulParams &p,
     }
 }
 
-template <QuantFormat F, Fault Planted, class B, class Tiles>
+template <QuantFormat F, class B, class Tiles>
 KV_BODY void quantProducts(B &b, const QuantMatmulParams &p, Tiles rows) {
   auto sums = b.template shared<float>(0, 2 * MoverWarps * QuantWarpFloats);
   int warp = b.thread() / WarpLanes, place = b.thread() % WarpLanes / 4;
@@ -195,8 +195,7 @@ KV_BODY void quantProducts(B &b, const QuantMatmulParams &p, Tiles rows) {
       if (first + warp < groups)
         multiplyGroup<F>(b, p, multiplied, block, first + warp, sums,
                          buffer + warp * QuantWarpFloats);
-      if constexpr (Planted != Fault::MissingStageBarrier)
-        b.sync();
+      b.sync();
       if (!x)
         continue;
       KV_UNROLL_BY(2)
@@ -232,17 +231,17 @@ KV_BODY void quantProducts(B &b, const QuantMatmulParams &p, Tiles rows) {
   }
 }
 
-template <class B, Fault F = Fault::None>
+template <class B>
 KV_BODY void quantMatmulBody(B &b, const QuantMatmulParams &p) {
   withFormat(p.format, [&]<QuantFormat Format>() {
-    quantProducts<Format, F>(b, p, PlainTiles(p));
+    quantProducts<Format>(b, p, PlainTiles(p));
   });
 }
 
-template <class B, Fault F = Fault::None>
+template <class B>
 KV_BODY void expertQuantMatmulBody(B &b, const ExpertQuantMatmulParams &p) {
   withFormat(p.product.format, [&]<QuantFormat Format>() {
-    quantProducts<Format, F>(b, p.product, ExpertTiles(p));
+    quantProducts<Format>(b, p.product, ExpertTiles(p));
   });
 }
 

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "TileFaultRun.h"
+#include "AttentionFaults.h"
 #include "kernels/cuda/attention/wgmma/ByteTileRows.h"
 
 using namespace kv::cuda;
@@ -13,113 +13,98 @@ using namespace kv::cuda::test;
 
 namespace {
 
-using Config = ByteTileConfig<Bf16, 64>;
-using Fixture = AttentionFixture<Bf16, F8E4M3>;
-
-const AttentionKernel &kernel() { return tileKernelFor("f8p", 64); }
+template <int Dim> struct Bytes : Roles<ByteTileConfig<Bf16, Dim>, CpuBlock> {
+  using Fixture = AttentionFixture<Bf16, F8E4M3>;
+  static AttentionKernel kernel() { return tileKernelFor("f8p", Dim); }
+  static Results run(Fixture &fixture) {
+    return Bytes::runBy(fixture, [](auto &b, const TileParams &p) {
+      runTiles<ByteTileConfig<Bf16, Dim>>(b, p);
+    });
+  }
+};
+using Kernel = Bytes<64>;
+using Parts = Bytes<128>;
 
 /// Several tiles of rows, one of few rows, tails, and more leaves than the ring
 /// has stages.
-AttentionCase ordinary() {
+AttentionCase batch(std::vector<SequenceLengths> sequences = {{500, 40},
+                                                              {130, 3}},
+                    int parts = 1) {
   AttentionCase c;
   c.heads = 1;
-  c.parts = 1;
-  c.sequences = {{500, 40}, {130, 3}};
+  c.parts = parts;
+  c.sequences = std::move(sequences);
   return c;
 }
-
-template <Fault F>
-void expectSeen(const char *text, const AttentionCase &c = ordinary()) {
-  expectSeenBySchedules<Fixture>(kernel(), c, text,
-                                 runTileFault<Config, F, Fixture>);
+/// A tile of three tokens leaves a warpgroup without rows.
+AttentionCase fewRows() { return batch({{1500, 3}}); }
+/// Of few keys, so that roundings do not cancel out.
+AttentionCase fewKeys() {
+  AttentionCase c = batch({{0, 6}});
+  c.scale = 1;
+  return c;
 }
+bool isFirstGroup(int thread) { return thread < GroupThreads; }
+
+const bool Added[] = {
+    addKernel(
+        {"ByteTileFault",
+         {caseOf<Kernel>(batch()), caseOf<Kernel>(fewRows()),
+          caseOf<Kernel>(batch({{1500, 3}}, 5)),
+          caseOf<Kernel>(batch({{2500, 40}}, 1)),
+          caseOf<Kernel>(batch({{1500, 40}, {700, 40}}, 5))},
+         {{"EarlySlabRelease", Mistake::EarlySlabRelease, "shared memory",
+           caseOf<Kernel>(batch())},
+          {"KeysInOwnOrder", Mistake::KeysInOwnOrder, nullptr,
+           caseOf<Kernel>(batch())},
+          {"NoTailFill", Mistake::NoTailFill, nullptr, caseOf<Kernel>(batch())},
+          // Weights and their sums.
+          {"MissingOnes", Mistake::MissingOnes, nullptr,
+           caseOf<Kernel>(batch())},
+          {"WeightsOfOtherPower", Mistake::WeightsOfOtherPower, nullptr,
+           caseOf<Kernel>(batch())},
+          {"UnroundedSums", Mistake::UnroundedSums, nullptr,
+           caseOf<Kernel>(fewKeys())},
+          // Of a magnitude that the type has no numbers for.
+          {"UnscaledQueries", Mistake::UnscaledQueries, nullptr,
+           caseOf<Kernel>(
+               batch(),
+               [](Kernel::Fixture &fixture) { fixture.enlargeQueries(-12); })},
+          {"EarlyPass", Mistake::EarlyPass, "barrier",
+           caseOf<Kernel>(fewRows())},
+          {"BoxNotCounted", Mistake::BoxNotCounted, "bytes",
+           caseOf<Kernel>(batch())},
+          {"WrongParity",
+           {{{"TileRows.h", "awaitTile", Member::AwaitPhase}, Action::Weaken}},
+           "race",
+           caseOf<Kernel>(batch())},
+          {"EarlyRelease", Mistake::EarlyRelease, "shared memory",
+           caseOf<Kernel>(batch())},
+          {"ReleasedTwice",
+           {{{"TileRows.h", "releaseTile", Member::ArriveAt},
+             Action::Double,
+             isFirstGroup}},
+           "at byte",
+           caseOf<Kernel>(batch())},
+          {"QueriesOfOtherRows", Mistake::QueriesOfOtherRows, nullptr,
+           caseOf<Kernel>(batch())}},
+         {MergedTiles}}),
+    addKernel({"ByteTilePartsFault",
+               {caseOf<Parts>(batch()), caseOf<Parts>(fewRows())}}),
+};
 
 } // namespace
 
-TEST(ByteTileFault, None) {
-  Fixture fixture(kernel(), ordinary());
-  EXPECT_TRUE(fixture.check(runTileFault<Config, Fault::None>(fixture)));
-}
-
-// Values on their way.
-TEST(ByteTileFault, MissingCopyWait) {
-  expectSeen<Fault::MissingCopyWait>("shared memory");
-}
-TEST(ByteTileFault, MissingSlabWait) {
-  expectSeen<Fault::MissingSlabWait>("shared memory");
-}
-TEST(ByteTileFault, EarlySlabRelease) {
-  expectSeen<Fault::EarlySlabRelease>("shared memory");
-}
-TEST(ByteTileFault, MissingTransposeFence) {
-  expectSeen<Fault::MissingTransposeFence>("fence");
-}
-TEST(ByteTileFault, KeysInOwnOrder) {
-  expectSeen<Fault::KeysInOwnOrder>(nullptr);
-}
-TEST(ByteTileFault, NoTailFill) { expectSeen<Fault::NoTailFill>(nullptr); }
-
-// Weights and their sums.
-TEST(ByteTileFault, MissingOnes) { expectSeen<Fault::MissingOnes>(nullptr); }
-TEST(ByteTileFault, WeightsOfOtherPower) {
-  expectSeen<Fault::WeightsOfOtherPower>(nullptr);
-}
-// Of few keys, so that roundings do not cancel out.
-TEST(ByteTileFault, UnroundedSums) {
-  AttentionCase c = ordinary();
-  c.sequences = {{0, 6}};
-  c.scale = 1;
-  expectSeen<Fault::UnroundedSums>(nullptr, c);
-}
 // Of a key whose weights are polynomials.
 TEST(ByteTileFault, LostNaN) {
-  auto isNaN = [](auto run) {
-    Fixture fixture(kernel(), ordinary());
+  auto isNaN = [](Mistake mistake) {
+    Kernel::Fixture fixture(Kernel::kernel(), batch());
     fixture.pool[fixture.place(0, 0, /*position=*/127, 0)] = F8E4M3{0x7f};
-    return std::isnan(run(fixture).out[0]);
+    planted = mistake;
+    Results results = Kernel::run(fixture);
+    planted = Mistake::None;
+    return std::isnan(results.out[0]);
   };
-  EXPECT_TRUE(isNaN(runTileFault<Config, Fault::None, Fixture>));
-  EXPECT_FALSE(isNaN(runTileFault<Config, Fault::LostNaN, Fixture>));
-}
-// Of a magnitude that the type has no numbers for.
-TEST(ByteTileFault, UnscaledQueries) {
-  expectSmallQueries<Fixture>(
-      kernel(), ordinary(), runTileFault<Config, Fault::None, Fixture>,
-      runTileFault<Config, Fault::UnscaledQueries, Fixture>);
-}
-
-// A tile of three tokens leaves a warpgroup without rows.
-TEST(ByteTileFault, EarlyPass) {
-  AttentionCase c = ordinary();
-  c.sequences = {{1500, 3}};
-  c.parts = 1;
-  expectSeen<Fault::EarlyPass>("barrier", c);
-}
-
-TEST(ByteTileFault, MissingEmptyWait) {
-  expectSeen<Fault::MissingEmptyWait>("shared memory");
-}
-TEST(ByteTileFault, BoxNotCounted) {
-  expectSeen<Fault::BoxNotCounted>("bytes");
-}
-TEST(ByteTileFault, MissingQueriesFence) {
-  expectSeen<Fault::MissingQueriesFence>("fence");
-}
-TEST(ByteTileFault, MissingTileWait) {
-  expectSeen<Fault::MissingTileWait>("shared memory");
-}
-TEST(ByteTileFault, WrongParity) { expectSeen<Fault::WrongParity>("race"); }
-TEST(ByteTileFault, EarlyRelease) {
-  expectSeen<Fault::EarlyRelease>("shared memory");
-}
-TEST(ByteTileFault, ReleasedTwice) {
-  expectSeen<Fault::ReleasedTwice>("at byte");
-}
-TEST(ByteTileFault, EarlyScores) { expectSeen<Fault::EarlyScores>("product"); }
-TEST(ByteTileFault, EarlyPart) { expectSeen<Fault::EarlyPart>("product"); }
-TEST(ByteTileFault, MissingProductsFence) {
-  expectSeen<Fault::MissingProductsFence>("fence");
-}
-TEST(ByteTileFault, QueriesOfOtherRows) {
-  expectSeen<Fault::QueriesOfOtherRows>(nullptr);
+  EXPECT_TRUE(isNaN(Mistake::None));
+  EXPECT_FALSE(isNaN(Mistake::LostNaN));
 }

@@ -1,6 +1,6 @@
 //===- TileFaultTest.cpp - Mistakes in a kernel that copies tiles ---------===//
 
-#include "TileFaultRun.h"
+#include "AttentionFaults.h"
 #include "kernels/cuda/attention/wgmma/TileRows.h"
 
 using namespace kv::cuda;
@@ -8,167 +8,164 @@ using namespace kv::cuda::test;
 
 namespace {
 
+template <class ConfigT> struct Tiles : Roles<ConfigT, CpuBlock> {
+  static Results run(typename Roles<ConfigT, CpuBlock>::Fixture &fixture) {
+    return Tiles::runBy(
+        fixture, [](auto &b, const TileParams &p) { runTiles<ConfigT>(b, p); });
+  }
+};
+
+/// Of 16 bits, in parts, of 8 bits without scales, with one and with several a
+/// row, in parts for one warpgroup, and of drafts.
+using Plain = Tiles<TileConfig<Bf16, Bf16, 64, Scales::None>>;
+using Parts = Tiles<TileConfig<Bf16, Bf16, 192, Scales::None>>;
+using Eight = Tiles<TileConfig<Bf16, F8E4M3, 128, Scales::None>>;
+using Scaled = Tiles<TileConfig<Bf16, F8E4M3, 64, Scales::Row>>;
+using Groups = Tiles<TileConfig<Bf16, F8E4M3, 64, Scales::Groups>>;
+using Wide = Tiles<TileConfig<Bf16, F8E4M3, 256, Scales::Row>>;
+using Drafts = Tiles<DraftTileConfig<Bf16, F8E4M3, Scales::Row, 128>>;
+using PlainDrafts = Tiles<DraftTileConfig<Bf16, F8E4M3, Scales::None, 128>>;
+
 /// Several tiles of rows, a tail, more leaves than the ring has stages.
-AttentionCase ordinary() {
+AttentionCase batch(std::vector<SequenceLengths> sequences = {{500, 40},
+                                                              {130, 3}}) {
   AttentionCase c;
   c.heads = 1;
-  c.sequences = {{500, 40}, {130, 3}};
+  c.sequences = std::move(sequences);
   return c;
 }
-
 /// So few rows that the second warpgroup has none, between others.
-AttentionCase fewRows() {
-  AttentionCase c = ordinary();
-  c.sequences.push_back({900, 16});
+AttentionCase fewRows() { return batch({{500, 40}, {130, 3}, {900, 16}}); }
+/// Whole units: their rows finish.
+AttentionCase trees() {
+  AttentionCase c = batch();
+  c.trees = true;
+  c.parts = 1;
+  return c;
+}
+/// Units of several groups.
+AttentionCase whole() {
+  AttentionCase c = batch({{2500, 1}});
+  c.parts = 1;
   return c;
 }
 
-/// The kernels with mistakes: of 16 bits, in parts, of 8 bits without scales,
-/// with one and with several a row, in parts for one warpgroup, and of drafts.
-template <class CacheT, int Dim, Scales S> struct Of {
-  using Config = TileConfig<Bf16, CacheT, Dim, S>;
-  using Fixture = AttentionFixture<Bf16, CacheT>;
+/// Two groups, each of several parts.
+AttentionCase sharedUnit() {
+  AttentionCase c = batch({{1500, 3}});
+  c.parts = 11;
+  return c;
+}
+/// Who comes last goes on with another unit, while others still fold.
+AttentionCase twoUnits() {
+  AttentionCase c = batch({{1500, 40}, {700, 40}});
+  c.parts = 5;
+  return c;
+}
+
+constexpr auto Rows = "TileRows.h";
+const What ReleasedTwice = {{{Rows, "releaseTile", Member::ArriveAt},
+                             Action::Double,
+                             [](int thread) { return thread < GroupThreads; }}};
+
+const bool Added[] = {
+    addKernel(
+        {"TileFault",
+         {caseOf<Plain>(batch()), caseOf<Plain>(fewRows()),
+          caseOf<Plain>(trees()), caseOf<Plain>(twoUnits()),
+          caseOf<Plain>(whole())},
+         {{"RowsOfOneTileMore", Mistake::RowsOfOneTileMore, nullptr,
+           caseOf<Plain>(batch({{500, 18}}))},
+          // A deadlock, or tiles given back before they came.
+          {"TurnsNotPassed", Mistake::TurnsNotPassed, "",
+           caseOf<Plain>(fewRows())},
+          {"BoxNotCounted", Mistake::BoxNotCounted, "bytes",
+           caseOf<Plain>(batch())},
+          {"WrongParity",
+           {{{Rows, "awaitTile", Member::AwaitPhase}, Action::Weaken}},
+           "race",
+           caseOf<Plain>(batch())},
+          {"EarlyRelease", Mistake::EarlyRelease, "shared memory",
+           caseOf<Plain>(batch())},
+          {"ReleasedTwice", ReleasedTwice, "at byte", caseOf<Plain>(batch())},
+          {"QueriesOfOtherRows", Mistake::QueriesOfOtherRows, nullptr,
+           caseOf<Plain>(batch())},
+          {"ValuesOneAtomShort", Mistake::ValuesOneAtomShort, nullptr,
+           caseOf<Plain>(batch())},
+          {"NoTailFill", Mistake::NoTailFill, nullptr, caseOf<Plain>(batch())},
+          {"LateCleanFence",
+           {{{"TileLoader.h", "cleanRows", Member::FenceAsync}, Action::Later}},
+           "fence",
+           caseOf<Plain>(batch())}},
+         {MergedTiles}}),
+    addKernel({"TilePartsFault",
+               {caseOf<Parts>(batch()), caseOf<Parts>(fewRows()),
+                caseOf<Parts>(trees()), caseOf<Parts>(twoUnits()),
+                caseOf<Parts>(whole())},
+               {{"TurnsNotPassed", Mistake::TurnsNotPassed, "",
+                 caseOf<Parts>(fewRows())},
+                {"PartOfOtherColumns", Mistake::PartOfOtherColumns, nullptr,
+                 caseOf<Parts>(batch())},
+                {"OnePartAwaited", Mistake::OnePartAwaited, "shared memory",
+                 caseOf<Parts>(batch())}},
+               {MergedTiles}}),
+    addKernel(
+        {"TileEightFault",
+         {caseOf<Eight>(batch()), caseOf<Eight>(fewRows()),
+          caseOf<Eight>(trees()), caseOf<Eight>(twoUnits())},
+         {{"EarlySlabRelease", Mistake::EarlySlabRelease, "shared memory",
+           caseOf<Eight>(batch())},
+          {"KeysInOwnOrder", Mistake::KeysInOwnOrder, nullptr,
+           caseOf<Eight>(batch())},
+          {"NoTailFill", Mistake::NoTailFill, nullptr, caseOf<Eight>(batch())}},
+         {MergedTiles}}),
+    addKernel({"TileScaledFault",
+               {caseOf<Scaled>(batch()), caseOf<Scaled>(fewRows()),
+                caseOf<Scaled>(trees()), caseOf<Scaled>(twoUnits())},
+               {{"OneScaleBuffer", Mistake::OneScaleBuffer, "shared memory",
+                 caseOf<Scaled>(batch())},
+                {"ScalesByLeaf", Mistake::ScalesByLeaf, "shared memory",
+                 caseOf<Scaled>(batch())}},
+               {MergedTiles}}),
+    addKernel({"TileGroupsFault",
+               {caseOf<Groups>(batch()), caseOf<Groups>(fewRows()),
+                caseOf<Groups>(trees()), caseOf<Groups>(twoUnits())},
+               {},
+               {MergedTiles}}),
+    addKernel({"TileWideFault",
+               {caseOf<Wide>(batch()), caseOf<Wide>(trees()),
+                caseOf<Wide>(sharedUnit()), caseOf<Wide>(twoUnits()),
+                caseOf<Wide>(whole())},
+               {{"OneScaleBuffer", Mistake::OneScaleBuffer, "shared memory",
+                 caseOf<Wide>(batch())}},
+               {MergedTiles, ScaledPaths}}),
+    addKernel({"TileDraftsFault",
+               {caseOf<Drafts>(batch()), caseOf<Drafts>(trees()),
+                caseOf<Drafts>(sharedUnit()), caseOf<Drafts>(twoUnits()),
+                caseOf<Drafts>(whole())},
+               {{"OneScaleBuffer", Mistake::OneScaleBuffer, "shared memory",
+                 caseOf<Drafts>(batch())}},
+               {MergedTiles, ScaledPaths}}),
+    addKernel(
+        {"TilePlainDraftsFault",
+         {caseOf<PlainDrafts>(batch()), caseOf<PlainDrafts>(trees()),
+          caseOf<PlainDrafts>(sharedUnit()), caseOf<PlainDrafts>(twoUnits())},
+         {},
+         {MergedTiles}}),
 };
-template <class CacheT, int Dim, Scales S>
-struct OfDrafts : Of<CacheT, Dim, S> {
-  using Config = DraftTileConfig<Bf16, CacheT, S, Dim>;
-};
-using Plain = Of<Bf16, 64, Scales::None>;
-using Parts = Of<Bf16, 192, Scales::None>;
-using Eight = Of<F8E4M3, 128, Scales::None>;
-using Scaled = Of<F8E4M3, 64, Scales::Row>;
-using Groups = Of<F8E4M3, 64, Scales::Groups>;
-using Wide = Of<F8E4M3, 256, Scales::Row>;
-using Drafts = OfDrafts<F8E4M3, 128, Scales::Row>;
-using PlainDrafts = OfDrafts<F8E4M3, 128, Scales::None>;
-
-template <class T> const AttentionKernel &kernel() {
-  using C = typename T::Config;
-  return tileKernelFor(!C::Widens  ? "bf16"
-                       : C::Shares ? "f8g"
-                       : C::Scaled ? "f8s"
-                                   : "f8",
-                       C::HeadDim, /*latent=*/false, "sm_90a", DraftRows<C>);
-}
-
-template <Fault F, class T = Plain>
-void expectSeen(const char *text, const AttentionCase &c = ordinary()) {
-  expectSeenBySchedules<typename T::Fixture>(
-      kernel<T>(), c, text,
-      runTileFault<typename T::Config, F, typename T::Fixture>);
-}
-
-template <class T> void expectGood() {
-  typename T::Fixture fixture(kernel<T>(), ordinary());
-  EXPECT_TRUE(
-      fixture.check(runTileFault<typename T::Config, Fault::None>(fixture)));
-}
 
 } // namespace
 
-TEST(TileFault, None) {
-  expectGood<Plain>();
-  expectGood<Parts>();
-  expectGood<Eight>();
-  expectGood<Scaled>();
-  expectGood<Groups>();
-  expectGood<Wide>();
-  expectGood<Drafts>();
-  expectGood<PlainDrafts>();
+// A page table as no manager sends it. Boxes beyond the cache are zeros; scales
+// are loaded.
+TEST(TileScaledFault, UncheckedTilePage) {
+  Scaled::Fixture fixture(Scaled::kernel(), batch());
+  fixture.table[3] = 1 << 30;
+  EXPECT_TRUE(Scaled::run(fixture).reports.empty());
+  planted = Mistake::UncheckedTilePage;
+  Results results = Scaled::run(fixture);
+  planted = Mistake::None;
+  ASSERT_FALSE(results.reports.empty());
+  EXPECT_NE(results.reports[0].find("leaves global memory"), std::string::npos)
+      << results.reports[0];
 }
-TEST(TileFault, RowsOfOneTileMore) {
-  AttentionCase c = ordinary();
-  c.sequences = {{500, 18}};
-  expectSeen<Fault::RowsOfOneTileMore>(nullptr, c);
-}
-TEST(TileFault, TurnsNotPassed) {
-  // A deadlock, or tiles given back before they came.
-  expectSeen<Fault::TurnsNotPassed>("", fewRows());
-  expectSeen<Fault::TurnsNotPassed, Parts>("", fewRows());
-}
-TEST(TileFault, PartOfOtherColumns) {
-  expectSeen<Fault::PartOfOtherColumns, Parts>(nullptr);
-}
-TEST(TileFault, OnePartAwaited) {
-  expectSeen<Fault::OnePartAwaited, Parts>("shared memory");
-}
-TEST(TileFault, EarlyPart) { expectSeen<Fault::EarlyPart, Parts>("product"); }
-TEST(TileFault, MissingPathsBarrier) {
-  AttentionCase c = ordinary();
-  c.trees = true;
-  c.parts = 1; // whole units: their rows finish
-  expectSeen<Fault::MissingPathsBarrier, Parts>("race", c);
-  expectSeen<Fault::MissingPathsBarrier, PlainDrafts>("race", c);
-}
-TEST(TileFault, MissingEmptyWaitOfWideners) {
-  expectSeen<Fault::MissingEmptyWait, Eight>("shared memory");
-  expectSeen<Fault::MissingEmptyWait, Drafts>("shared memory");
-}
-TEST(TileFault, MissingSlabWait) {
-  expectSeen<Fault::MissingSlabWait, Eight>("shared memory");
-}
-TEST(TileFault, EarlySlabRelease) {
-  expectSeen<Fault::EarlySlabRelease, Eight>("shared memory");
-}
-TEST(TileFault, MissingWidenFence) {
-  expectSeen<Fault::MissingWidenFence, Eight>("fence");
-}
-TEST(TileFault, KeysInOwnOrder) {
-  expectSeen<Fault::KeysInOwnOrder, Eight>(nullptr);
-}
-TEST(TileFault, NoTailFillOfWideners) {
-  expectSeen<Fault::NoTailFill, Eight>(nullptr);
-}
-TEST(TileFault, OneScaleBuffer) {
-  expectSeen<Fault::OneScaleBuffer, Scaled>("shared memory");
-}
-TEST(TileFault, OneScaleBufferOfOneWarpgroup) {
-  expectSeen<Fault::OneScaleBuffer, Wide>("shared memory");
-  expectSeen<Fault::OneScaleBuffer, Drafts>("shared memory");
-}
-TEST(TileFault, MissingScalesBarrier) {
-  expectSeen<Fault::MissingScalesBarrier, Wide>("race");
-  expectSeen<Fault::MissingScalesBarrier, Drafts>("race");
-}
-TEST(TileFault, ScalesByLeaf) {
-  expectSeen<Fault::ScalesByLeaf, Scaled>("shared memory");
-}
-// The unit that waits in shared memory.
-TEST(TileFault, MissingUnitBarrierOfKept) {
-  expectSeen<Fault::MissingUnitBarrier, Wide>("race");
-}
-TEST(TileFault, MissingQueriesBarrierOfKept) {
-  expectSeen<Fault::MissingQueriesBarrier, Wide>("race");
-}
-TEST(TileFault, MissingSharesBarrier) {
-  expectSeen<Fault::MissingSharesBarrier, Groups>("shared memory");
-}
-TEST(TileFault, MissingEmptyWait) {
-  expectSeen<Fault::MissingEmptyWait>("shared memory");
-}
-TEST(TileFault, BoxNotCounted) { expectSeen<Fault::BoxNotCounted>("bytes"); }
-TEST(TileFault, MissingCleanFence) {
-  expectSeen<Fault::MissingCleanFence>("fence");
-}
-TEST(TileFault, MissingQueriesFence) {
-  expectSeen<Fault::MissingQueriesFence>("fence");
-}
-TEST(TileFault, MissingTileWait) {
-  expectSeen<Fault::MissingTileWait>("shared memory");
-}
-TEST(TileFault, WrongParity) { expectSeen<Fault::WrongParity>("race"); }
-TEST(TileFault, EarlyRelease) {
-  expectSeen<Fault::EarlyRelease>("shared memory");
-}
-TEST(TileFault, ReleasedTwice) { expectSeen<Fault::ReleasedTwice>("at byte"); }
-TEST(TileFault, EarlyScores) { expectSeen<Fault::EarlyScores>("product"); }
-TEST(TileFault, MissingProductsFence) {
-  expectSeen<Fault::MissingProductsFence>("fence");
-}
-TEST(TileFault, QueriesOfOtherRows) {
-  expectSeen<Fault::QueriesOfOtherRows>(nullptr);
-}
-TEST(TileFault, ValuesOneAtomShort) {
-  expectSeen<Fault::ValuesOneAtomShort>(nullptr);
-}
-TEST(TileFault, NoTailFill) { expectSeen<Fault::NoTailFill>(nullptr); }

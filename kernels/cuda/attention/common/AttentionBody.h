@@ -27,7 +27,6 @@
 #include "Unit.h"
 #include "kernels/block/Body.h"
 #include "kernels/block/Widen.h"
-#include "kernels/cuda/Faults.h"
 #include "kernels/cuda/parameters/Attention.h"
 #include "kernels/cuda/parameters/AttentionTiles.h"
 #include "kernels/cuda/parameters/ByteTiles.h"
@@ -52,7 +51,7 @@ KV_HD constexpr int powerAbove(int x) {
   return power;
 }
 
-template <Block B, class C, Fault F = Fault::None> class AttentionBody {
+template <Block B, class C> class AttentionBody {
   using Softmax = kv::plan::Softmax;
   using Work = kv::plan::Work;
 
@@ -226,7 +225,7 @@ protected:
 
   /// Where the scales of a plane lie, of the leaf and of the next in turn.
   static KV_BODY int scalePlace(int leaf, int plane) {
-    return ((F == Fault::OneScaleBuffer ? 0 : leaf & 1) * 2 + plane) * C::Leaf;
+    return ((leaf & 1) * 2 + plane) * C::Leaf;
   }
   /// The same of a group's shares.
   static KV_BODY int sharePlace(int leaf, int plane, int group) {
@@ -271,7 +270,7 @@ protected:
   /// Shares the places of the leaf after the next, and looks the one after
   /// that up: its page is known long before it is needed.
   KV_BODY void nextRowPlaces(int leaf) {
-    if constexpr (C::Scaled && F != Fault::StaleScales)
+    if constexpr (C::Scaled)
       loadScales();
     storeRowPlace(leaf + 2, nextPage);
     nextPage = lookUp(leaf + 3);
@@ -704,7 +703,7 @@ protected:
 
   /// Whether a column is one of the head's.
   static KV_BODY bool exists(int column) {
-    return !C::Ragged || F == Fault::StoredBeyondHead || column < C::HeadDim;
+    return !C::Ragged || column < C::HeadDim;
   }
 
   static KV_BODY int accumulator(int m, int n, int side) {
@@ -782,7 +781,7 @@ protected:
 
   /// Those of this block, of AttentionParams::counters.
   KV_BODY uint32_t *counters() const {
-    if constexpr (PartBlocks<C> == 1 || F == Fault::CountersOfOtherBlock)
+    if constexpr (PartBlocks<C> == 1)
       return p.counters;
     else
       return p.counters + rowsBefore() / C::Rows * (2 * p.shape.parts);

@@ -15,8 +15,8 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::scoreHalf(int, int half, int tile)
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::scoreHalf(int, int half, int tile)
   requires ByteProducts<C>
 {
   using Matrix = typename C::CacheRows;
@@ -30,9 +30,9 @@ KV_BODY void AttentionBody<B, C, F>::scoreHalf(int, int half, int tile)
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::storeWeights(int m, int side, float factor,
-                                                  float base) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::storeWeights(int m, int side, float factor,
+                                               float base) {
   using Matrix = Swizzled<C::LeafWords / 4>;
   auto weights =
       b.template shared<uint32_t>(C::Weights, C::Rows * C::LeafWords);
@@ -42,9 +42,7 @@ KV_BODY void AttentionBody<B, C, F>::storeWeights(int m, int side, float factor,
     float w[4];
     KV_UNROLL
     for (int i = 0; i < 4; ++i) {
-      // With the fault, a thread's keys are 4 t and on.
-      int j = F == Fault::WeightsInOwnOrder ? i % 2 * 2 + i / 2 : i;
-      w[i] = weightOf(scores[m][half * 2 + j / 2][side * 2 + j % 2], factor,
+      w[i] = weightOf(scores[m][half * 2 + i / 2][side * 2 + i % 2], factor,
                       base - WeightLog);
     }
     weights.store(Matrix::moved(chunk, half * C::KeyWarps) * 4 + lane % 4,
@@ -52,8 +50,8 @@ KV_BODY void AttentionBody<B, C, F>::storeWeights(int m, int side, float factor,
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::valueHalf(int, int half, int tile)
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::valueHalf(int, int half, int tile)
   requires ByteProducts<C>
 {
   using Matrix = typename C::CacheRows;

@@ -11,8 +11,8 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeValues(int leaf) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::computeValues(int leaf) {
   clear(values);
   KV_UNROLL
   for (int i = 0; i < 4; ++i)
@@ -27,8 +27,8 @@ KV_BODY void AttentionBody<B, C, F>::computeValues(int leaf) {
     foldProductSums();
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldProductSums() {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::foldProductSums() {
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
     if (stateTile() < C::RowTiles && hasRows(side)) {
@@ -39,11 +39,11 @@ KV_BODY void AttentionBody<B, C, F>::foldProductSums() {
     }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::loadValues(ValueFragments &fragments,
-                                                const ValuePlaces &places,
-                                                int tile, int leaf, int half,
-                                                int k) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::loadValues(ValueFragments &fragments,
+                                             const ValuePlaces &places,
+                                             int tile, int leaf, int half,
+                                             int k) {
   using Matrix = typename C::CacheRows;
   auto v = ringView();
   KV_UNROLL
@@ -70,20 +70,20 @@ KV_BODY void AttentionBody<B, C, F>::loadValues(ValueFragments &fragments,
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY int AttentionBody<B, C, F>::valueChunk(int n) const {
+template <Block B, class C>
+KV_BODY int AttentionBody<B, C>::valueChunk(int n) const {
   Place vt = C::Widens ? Place{lane, 0} : loadB(lane);
   int column = warp * C::WarpChunks + n / C::ValueSteps;
   // A last tile without a neighbour is read twice.
   if (n + 1 < C::ColumnTiles)
     column += vt.column;
-  if (C::Ragged && F != Fault::ColumnsBeyondRow)
+  if (C::Ragged)
     column = kv::plan::lesser(column, C::RowChunks - 1);
   return C::CacheRows::chunk(vt.row, column);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::valueHalf(int leaf, int half, int tile) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::valueHalf(int leaf, int half, int tile) {
   ValuePlaces places;
   KV_UNROLL
   for (int i = 0; i < C::ValueLoads; ++i)
@@ -98,9 +98,9 @@ KV_BODY void AttentionBody<B, C, F>::valueHalf(int leaf, int half, int tile) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::loadWeights(uint32_t (&fragment)[4], int m,
-                                                 int k) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::loadWeights(uint32_t (&fragment)[4], int m,
+                                              int k) {
   using Matrix = Swizzled<C::LeafWords / 4>;
   Place a = loadA(lane);
   b.loadMatrix(fragment,
@@ -109,8 +109,8 @@ KV_BODY void AttentionBody<B, C, F>::loadWeights(uint32_t (&fragment)[4], int m,
                    m * 16 * (C::LeafWords / 4));
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::sumWeights(int k) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::sumWeights(int k) {
   // Loaded again: to pick a fragment by the warp's number would take an array
   // in memory.
   if (C::RowTiles > 1 && stateTile() < C::RowTiles) {
@@ -120,8 +120,8 @@ KV_BODY void AttentionBody<B, C, F>::sumWeights(int k) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::multiplyValues(
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::multiplyValues(
     int k, const uint32_t (&vFragments)[C::ColumnTiles][2]) {
   using Product = typename C::Product;
   KV_UNROLL
@@ -140,8 +140,8 @@ KV_BODY void AttentionBody<B, C, F>::multiplyValues(
     sumWeights(k);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::clear(Accumulators &x) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::clear(Accumulators &x) {
   KV_UNROLL
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
@@ -151,8 +151,8 @@ KV_BODY void AttentionBody<B, C, F>::clear(Accumulators &x) {
     x[m][n][i] = 0;
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldLeaf(int part) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::foldLeaf(int part) {
   KV_UNROLL
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
@@ -171,8 +171,8 @@ KV_BODY void AttentionBody<B, C, F>::foldLeaf(int part) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldTile(int n, const float (&tile)[4]) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::foldTile(int n, const float (&tile)[4]) {
   KV_UNROLL
   for (int i = 0; i < 4; ++i) {
     float &sum = group[0][n][i];
@@ -181,8 +181,7 @@ KV_BODY void AttentionBody<B, C, F>::foldTile(int n, const float (&tile)[4]) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::putPartAside() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::putPartAside() {
   if constexpr (KeepsPart) {
     auto part =
         b.template shared<FloatQuad>(C::WaitingPart, C::Threads * C::PartTiles);
@@ -194,8 +193,7 @@ KV_BODY void AttentionBody<B, C, F>::putPartAside() {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::takePartBack() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::takePartBack() {
   if constexpr (KeepsPart) {
     auto part =
         b.template shared<FloatQuad>(C::WaitingPart, C::Threads * C::PartTiles);
@@ -211,8 +209,8 @@ KV_BODY void AttentionBody<B, C, F>::takePartBack() {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldGroup(bool first, bool last) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::foldGroup(bool first, bool last) {
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
     if (stateTile() < C::RowTiles) {
@@ -227,7 +225,7 @@ KV_BODY void AttentionBody<B, C, F>::foldGroup(bool first, bool last) {
       keepTotal(0, C::ColumnTiles);
     return;
   }
-  if constexpr (F != Fault::MissingTotalBarrier && !TileRows<C>)
+  if constexpr (!TileRows<C>)
     b.sync();
   // A part that waits is taken back when the others need no more registers.
   constexpr int Early = C::ColumnTiles - (KeepsPart ? PartTiles : 0);
@@ -242,8 +240,8 @@ KV_BODY void AttentionBody<B, C, F>::foldGroup(bool first, bool last) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::storeTotal(int index, FloatPair pair) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::storeTotal(int index, FloatPair pair) {
   if constexpr (C::TotalFloats == 0)
     b.template shared<FloatPair>(C::Totals, C::Rows * C::HeadDim / 2)
         .store(index * C::Threads + b.thread(), pair);
@@ -251,8 +249,8 @@ KV_BODY void AttentionBody<B, C, F>::storeTotal(int index, FloatPair pair) {
     b.storeScratch(totalPlace(index), pair);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY FloatPair AttentionBody<B, C, F>::loadTotal(int index) const {
+template <Block B, class C>
+KV_BODY FloatPair AttentionBody<B, C>::loadTotal(int index) const {
   if constexpr (C::TotalFloats == 0)
     return b.template shared<FloatPair>(C::Totals, C::Rows * C::HeadDim / 2)
         .load(index * C::Threads + b.thread());
@@ -260,8 +258,8 @@ KV_BODY FloatPair AttentionBody<B, C, F>::loadTotal(int index) const {
     return b.loadScratch(totalPlace(index));
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::keepTotal(int from, int to) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::keepTotal(int from, int to) {
   KV_UNROLL
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
@@ -278,8 +276,8 @@ KV_BODY void AttentionBody<B, C, F>::keepTotal(int from, int to) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldTotal(int from, int to) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::foldTotal(int from, int to) {
   KV_UNROLL
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL

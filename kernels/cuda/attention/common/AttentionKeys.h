@@ -12,8 +12,8 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F>
-KV_BODY int32_t AttentionBody<B, C, F>::lookUp(int leaf) const {
+template <Block B, class C>
+KV_BODY int32_t AttentionBody<B, C>::lookUp(int leaf) const {
   uint32_t position = uint32_t(leaf) * C::Leaf + b.thread();
   if (position - uint32_t(keysFirst) >= uint32_t(keysCount) ||
       (C::Threads > C::Leaf && b.thread() >= C::Leaf))
@@ -21,11 +21,9 @@ KV_BODY int32_t AttentionBody<B, C, F>::lookUp(int leaf) const {
   return b.load(tableRow + p.cache.pageSize.quotient(int32_t(position)));
 }
 
-template <Block B, class C, Fault F>
-KV_BODY int64_t AttentionBody<B, C, F>::keyPlace(int leaf, int32_t page) {
-  bool exists = F == Fault::UncheckedPage
-                    ? page != -1
-                    : uint32_t(page) < uint32_t(p.cache.pages);
+template <Block B, class C>
+KV_BODY int64_t AttentionBody<B, C>::keyPlace(int leaf, int32_t page) {
+  bool exists = uint32_t(page) < uint32_t(p.cache.pages);
   uint32_t position = uint32_t(leaf) * C::Leaf + b.thread();
   auto slot = uint32_t(p.cache.pageSize.remainder(int32_t(position)));
   // Computed whether it exists or not: cheaper than to go round it. Unsigned,
@@ -35,18 +33,17 @@ KV_BODY int64_t AttentionBody<B, C, F>::keyPlace(int leaf, int32_t page) {
   int64_t place = (C::KeepsFirstKey ? firstKey : firstAddress()) +
                   int64_t(elements * sizeof(typename C::Cache));
   if constexpr (C::Scaled) {
-    bool known = F == Fault::UncheckedScalePage ? page != -1 : exists;
     int64_t at = int64_t(uint32_t(page) * uint64_t(p.scales.pageStride) +
                          slot * uint64_t(p.scales.tokenStride)) +
                  (C::KeepsFirstKey ? firstScale : firstPlace(p.scales));
-    scaleAt = known ? at : -1;
+    scaleAt = exists ? at : -1;
   }
   return exists ? place : NoAddress;
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::firstPages(const Work &work,
-                                                int32_t (&pages)[3]) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::firstPages(const Work &work,
+                                             int32_t (&pages)[3]) {
   firstKey = opaque(firstAddress());
   if constexpr (C::KeepsFirstKey)
     tableRow = opaqueGlobal(tableRow);
@@ -57,10 +54,8 @@ KV_BODY void AttentionBody<B, C, F>::firstPages(const Work &work,
   int64_t first = leafBegin * int64_t(C::Leaf);
   int64_t last =
       kv::plan::lesser<int64_t>(leafEnd * int64_t(C::Leaf), INT32_MAX);
-  if constexpr (F != Fault::NoTailFill) {
-    first = kv::plan::greater<int64_t>(first, keysFirst);
-    last = kv::plan::lesser<int64_t>(last, keysLast);
-  }
+  first = kv::plan::greater<int64_t>(first, keysFirst);
+  last = kv::plan::lesser<int64_t>(last, keysLast);
   keysFirst = int32_t(first);
   keysCount = int32_t(last - first);
   KV_UNROLL
@@ -68,8 +63,8 @@ KV_BODY void AttentionBody<B, C, F>::firstPages(const Work &work,
     pages[i] = lookUp(leafBegin + i);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::firstRowPlaces(const int32_t (&pages)[3]) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::firstRowPlaces(const int32_t (&pages)[3]) {
   KV_UNROLL
   for (int i = 0; i < 2; ++i) {
     storeRowPlace(leafBegin + i, pages[i]);
@@ -82,8 +77,8 @@ KV_BODY void AttentionBody<B, C, F>::firstRowPlaces(const int32_t (&pages)[3]) {
   nextPage = pages[2];
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::issueTile(int leaf, int tile) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::issueTile(int leaf, int tile) {
   leaf += tile / C::TilesPerLeaf;
   if (leaf < leafEnd) {
     // So many places are read before they are used: what costs is latency.
@@ -106,8 +101,7 @@ KV_BODY void AttentionBody<B, C, F>::issueTile(int leaf, int tile) {
         KV_UNROLL
       for (int j = 0; j < C::ThreadColumns; ++j) {
         int column = j * C::CopiedColumns;
-        if (F == Fault::CopiedBeyondRow ||
-            column + C::CopiedColumns <= C::RowChunks ||
+        if (column + C::CopiedColumns <= C::RowChunks ||
             own.byte < (C::RowChunks - column) * ChunkBytes)
           b.copyAsync(ring,
                       lastStage +
@@ -122,10 +116,10 @@ KV_BODY void AttentionBody<B, C, F>::issueTile(int leaf, int tile) {
   b.commit();
 }
 
-template <Block B, class C, Fault F>
+template <Block B, class C>
 template <int Count>
-KV_BODY void AttentionBody<B, C, F>::loadRowPlaces(int64_t (&rows)[Count],
-                                                   uint32_t first) const {
+KV_BODY void AttentionBody<B, C>::loadRowPlaces(int64_t (&rows)[Count],
+                                                uint32_t first) const {
   constexpr int Places = C::RowPlaceBuffers * C::Leaf;
   if constexpr (Count == 1) {
     rows[0] = b.template shared<int64_t>(C::RowPlaces, Places).load(first);
@@ -140,21 +134,12 @@ KV_BODY void AttentionBody<B, C, F>::loadRowPlaces(int64_t (&rows)[Count],
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY int AttentionBody<B, C, F>::nextTile(int leaf, int tile) {
-  constexpr int Pending = C::Ahead - 1 + (F == Fault::WaitOneShort);
-  if constexpr (F == Fault::LoadBeforeBarrier)
-    issueTile(leaf, tile + C::Ahead);
-  if constexpr (F != Fault::MissingWait)
-    b.template wait<Pending + (F == Fault::LoadBeforeBarrier)>();
-  if constexpr (F == Fault::SkippedBarrier) {
-    if (b.thread() != 37)
-      b.sync();
-  } else if constexpr (F != Fault::MissingStageBarrier) {
-    b.sync();
-  }
-  if constexpr (F != Fault::LoadBeforeBarrier)
-    issueTile(leaf, tile + C::Ahead);
+template <Block B, class C>
+KV_BODY int AttentionBody<B, C>::nextTile(int leaf, int tile) {
+  constexpr int Pending = C::Ahead - 1;
+  b.template wait<Pending>();
+  b.sync();
+  issueTile(leaf, tile + C::Ahead);
   nextStage();
   return lastStage;
 }

@@ -18,13 +18,12 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::finishRows() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::finishRows() {
   auto finishes = b.template shared<FloatPair>(C::Finishes, C::Rows);
   // The rows' paths lay there, and no barrier came behind the last leaf's where
   // a part waits or nobody takes turns.
   constexpr bool Races = KeepsPart || (TileRows<C> && DraftRows<C>);
-  if (Races && p.ancestors && F != Fault::MissingPathsBarrier)
+  if (Races && p.ancestors)
     b.sync();
   KV_UNROLL
   for (int side = 0; side < 2; ++side) {
@@ -58,8 +57,8 @@ KV_BODY void AttentionBody<B, C, F>::finishRows() {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::storePiece(int64_t slot) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::storePiece(int64_t slot) {
   KV_UNROLL
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
@@ -74,10 +73,7 @@ KV_BODY void AttentionBody<B, C, F>::storePiece(int64_t slot) {
         continue;
       auto *place =
           reinterpret_cast<FloatPair *>(target + (columnOf(n) - columnOf(0)));
-      if constexpr (F == Fault::PlainScratchStore)
-        b.store(place, pairOf(group[m], n, side));
-      else
-        b.storeScratch(place, pairOf(group[m], n, side));
+      b.storeScratch(place, pairOf(group[m], n, side));
     }
     if (valueTile(m) == stateTile() && lane % 4 == 0 && storesStates())
       b.storeScratch(pieceState(slot, row),
@@ -85,20 +81,19 @@ KV_BODY void AttentionBody<B, C, F>::storePiece(int64_t slot) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY bool AttentionBody<B, C, F>::arrive(uint32_t *counter, uint32_t count,
-                                            uint32_t expected) {
-  constexpr Order order = F == Fault::MissingRelease   ? Order::Acquire
-                          : F == Fault::MissingAcquire ? Order::Release
-                                                       : Order::AcquireRelease;
-  bool last = b.template arrive<order>(counter, count) + count == expected;
-  if (last && F != Fault::MissingReset)
+template <Block B, class C>
+KV_BODY bool AttentionBody<B, C>::arrive(uint32_t *counter, uint32_t count,
+                                         uint32_t expected) {
+  bool last =
+      b.template arrive<Order::AcquireRelease>(counter, count) + count ==
+      expected;
+  if (last)
     b.store(counter, 0u);
   return last;
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::arriveAndMerge(const Work &work) {
   using namespace kv::plan;
   const Tile tile = b.load(p.tiles + work.tile);
   const Shared s{tile, unitParts(p.shape, *p.header, tile, work.head)};
@@ -115,8 +110,7 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
   auto isInPieces = [&](Leaves leaves) {
     return isShared(leaves) || leaves.begin % LeavesPerGroup != 0;
   };
-  if constexpr (F != Fault::MissingArrivalBarrier)
-    b.sync(); // all pieces are stored: one thread's release is for all
+  b.sync(); // all pieces are stored: one thread's release is for all
   // Without rows of the tile a block has no pieces, in no part of the unit.
   if (p.mergesApart || (PartBlocks<C> > 1 && liveRows <= 0))
     return;
@@ -139,8 +133,7 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
     int32_t leaf = leaves.begin + lane % LeavesPerGroup;
     pieceSlots().store(lane, leaf < leaves.end ? pieceSlot(s, leaf) : NoPiece);
   }
-  if constexpr (F != Fault::MissingTicketBarrier)
-    b.sync();
+  b.sync();
   int32_t complete = lastGroup - firstGroup + 1;
   bool merges = false;
   KV_UNROLL_BY(1)
@@ -173,24 +166,21 @@ KV_BODY void AttentionBody<B, C, F>::arriveAndMerge(const Work &work) {
   finishMerged(s, from, count);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY int32_t AttentionBody<B, C, F>::pieceSlot(const Shared &s,
-                                                  int32_t leaf) const {
+template <Block B, class C>
+KV_BODY int32_t AttentionBody<B, C>::pieceSlot(const Shared &s,
+                                               int32_t leaf) const {
   return int32_t(
       kv::plan::pieceSlot(p.shape, *p.header, s.tile, head, s.parts, leaf));
 }
 
-template <Block B, class C, Fault F>
-KV_BODY int32_t AttentionBody<B, C, F>::groupSlot(const Shared &s,
-                                                  int32_t group) const {
-  if (F == Fault::SlotOfAnotherGroup && group == 1)
-    group = 0;
+template <Block B, class C>
+KV_BODY int32_t AttentionBody<B, C>::groupSlot(const Shared &s,
+                                               int32_t group) const {
   return pieceSlot(s, kv::plan::groupLeaves(s.tile, group).begin);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::findGroups(const Shared &s,
-                                                int32_t count) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::findGroups(const Shared &s, int32_t count) {
   int32_t known = kv::plan::lesser(count, PieceWeights);
   int32_t all = kv::plan::ceilDivide(known, PiecesTogether) * PiecesTogether;
   for (int32_t i = b.thread() - WarpLanes; i < all; i += C::Threads - WarpLanes)
@@ -198,8 +188,8 @@ KV_BODY void AttentionBody<B, C, F>::findGroups(const Shared &s,
                        i < known ? groupSlot(s, i) : NoPiece);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::weighPieces(int32_t from, int32_t count) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::weighPieces(int32_t from, int32_t count) {
   // Of a warp's rows; over latent ones no register is left for two.
   constexpr int Together = LatentRows<C> ? 1 : 2;
   auto slots = pieceSlots();
@@ -240,8 +230,7 @@ KV_BODY void AttentionBody<B, C, F>::weighPieces(int32_t from, int32_t count) {
         }
         float left = kv::plan::larger(maxima[r], before);
         kv::plan::Weights pair = kv::plan::foldMaximum(left, its[r].x);
-        if constexpr (F != Fault::ForgottenMaximum)
-          maxima[r] = kv::plan::larger(maxima[r], all);
+        maxima[r] = kv::plan::larger(maxima[r], all);
         if (i < PieceWeights && first + r * C::Warps < liveRows)
           weights.store(i * C::Rows + first + r * C::Warps,
                         {pair.left, pair.right,
@@ -254,14 +243,12 @@ KV_BODY void AttentionBody<B, C, F>::weighPieces(int32_t from, int32_t count) {
       if (lane == 0 && first + r * C::Warps < liveRows)
         pieceMaxima().store(first + r * C::Warps, maxima[r]);
   }
-  if constexpr (F != Fault::MissingPieceWeightsBarrier)
-    b.sync();
+  b.sync();
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void
-AttentionBody<B, C, F>::loadPieces(FloatQuad (&quads)[PiecesTogether],
-                                   int32_t from, int item) const {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::loadPieces(FloatQuad (&quads)[PiecesTogether],
+                                             int32_t from, int item) const {
   constexpr int Quads = C::HeadDim / 4;
   auto slots = pieceSlots();
   int64_t first = opaque(addressOf(pieceQuad(0, item / Quads, item % Quads)));
@@ -272,17 +259,14 @@ AttentionBody<B, C, F>::loadPieces(FloatQuad (&quads)[PiecesTogether],
     // Where no piece begins the first is read again, and is forgotten.
     auto *four = reinterpret_cast<const FloatQuad *>(
         first + (slot < 0 ? known : slot) * int64_t(C::SlotFloats * 4));
-    if constexpr (F == Fault::PlainScratchLoad)
-      quads[j] = b.load(four);
-    else
-      quads[j] = b.loadScratch(four);
+    quads[j] = b.loadScratch(four);
   }
 }
 
-template <Block B, class C, Fault F>
+template <Block B, class C>
 template <class Finish>
-KV_BODY void AttentionBody<B, C, F>::foldPieces(int32_t from, int32_t count,
-                                                Finish finish) {
+KV_BODY void AttentionBody<B, C>::foldPieces(int32_t from, int32_t count,
+                                             Finish finish) {
   constexpr int Quads = C::HeadDim / 4;
   auto weights = pieceWeights();
   int items = liveRows * Quads, thread = late(b.thread());
@@ -316,9 +300,9 @@ KV_BODY void AttentionBody<B, C, F>::foldPieces(int32_t from, int32_t count,
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::mergeGroup(const Shared &s, int32_t from,
-                                                int32_t count) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::mergeGroup(const Shared &s, int32_t from,
+                                             int32_t count) {
   // The group's first piece becomes the group. All lanes of a row have read its
   // state before it changes.
   int32_t slot = pieceSlots().load(from);
@@ -337,9 +321,9 @@ KV_BODY void AttentionBody<B, C, F>::mergeGroup(const Shared &s, int32_t from,
   b.sync();
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::finishMerged(const Shared &s, int32_t from,
-                                                  int32_t count) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::finishMerged(const Shared &s, int32_t from,
+                                               int32_t count) {
   foldPieces(from, kv::plan::lesser(count, PieceWeights),
              [&](int row, int quad, Softmax total, float (&four)[4]) {
                // Of a unit of so many groups that their weights find no room.
@@ -360,14 +344,12 @@ KV_BODY void AttentionBody<B, C, F>::finishMerged(const Shared &s, int32_t from,
                  storeLogOfSum(row, total);
              });
   // The next unit's places of rows come to where the pieces' are.
-  if constexpr (F != Fault::MissingMergeBarrier)
-    b.sync();
+  b.sync();
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldQuad(float (&values)[4],
-                                              FloatQuad four,
-                                              kv::plan::Weights weights) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::foldQuad(float (&values)[4], FloatQuad four,
+                                           kv::plan::Weights weights) {
   values[0] = kv::plan::foldValue(values[0], four.x, weights);
   values[1] = kv::plan::foldValue(values[1], four.y, weights);
   values[2] = kv::plan::foldValue(values[2], four.z, weights);

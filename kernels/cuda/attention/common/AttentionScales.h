@@ -22,8 +22,7 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::loadScales() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::loadScales() {
   KV_UNROLL
   for (int plane = 0; plane < 2; ++plane)
     KV_UNROLL
@@ -36,8 +35,8 @@ KV_BODY void AttentionBody<B, C, F>::loadScales() {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::storeScales(int leaf) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::storeScales(int leaf) {
   int key = b.thread();
   auto shares = b.template shared<uint32_t>(C::ScaleShares, C::ShareWords);
   KV_UNROLL
@@ -51,26 +50,20 @@ KV_BODY void AttentionBody<B, C, F>::storeScales(int leaf) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY FloatPair AttentionBody<B, C, F>::scalesOf(int leaf, int plane,
-                                                   int n) const {
+template <Block B, class C>
+KV_BODY FloatPair AttentionBody<B, C>::scalesOf(int leaf, int plane,
+                                                int n) const {
   if constexpr (TileRows<C>) // of the sixteen rows of a warp, as of all
     return b.template shared<FloatPair>(C::RowScales, C::ScaleBuffers * C::Leaf)
-        .load(((F == Fault::OneScaleBuffer ? 0
-                : F == Fault::ScalesByLeaf ? leaf % C::ScaleBuffers
-                                           : scaleBuffer) *
-                   2 +
-               plane) *
-                  (C::Leaf / 2) +
-              n * 4 + lane % 4);
+        .load((scaleBuffer * 2 + plane) * (C::Leaf / 2) + n * 4 + lane % 4);
   else // of constant distances from n to n
     return b.template shared<FloatPair>(C::RowScales, 2 * C::Leaf)
         .load(scalePlace(leaf, plane) / 2 + warp * 8 + lane % 4 +
               n / 2 * (C::HalfKeys / 2) + n % 2 * 4);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::applyKeyScales(int leaf) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::applyKeyScales(int leaf) {
   KV_UNROLL
   for (int n = 0; n < C::KeyTiles; ++n) {
     FloatPair scales = scalesOf(leaf, 0, n);
@@ -83,8 +76,8 @@ KV_BODY void AttentionBody<B, C, F>::applyKeyScales(int leaf) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::shareLargestScales(int leaf, bool masked) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::shareLargestScales(int leaf, bool masked) {
   float scales[C::KeyTiles * 2], all = 0;
   KV_UNROLL
   for (int n = 0; n < C::KeyTiles; ++n) {
@@ -94,7 +87,7 @@ KV_BODY void AttentionBody<B, C, F>::shareLargestScales(int leaf, bool masked) {
     all = kv::plan::larger(kv::plan::larger(all, scales[n * 2]),
                            scales[n * 2 + 1]);
   }
-  if (F == Fault::ScalesOfUnseenKeys || !masked)
+  if (!masked)
     all = largestOfRow(all);
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m)
@@ -103,7 +96,7 @@ KV_BODY void AttentionBody<B, C, F>::shareLargestScales(int leaf, bool masked) {
     if (!hasRows(side))
       continue;
     float most = all;
-    if (F != Fault::ScalesOfUnseenKeys && masked) {
+    if (masked) {
       most = 0;
       KV_UNROLL
       for (int i = 0; i < C::KeyTiles * 2; ++i)
@@ -119,18 +112,16 @@ KV_BODY void AttentionBody<B, C, F>::shareLargestScales(int leaf, bool masked) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY RangePower AttentionBody<B, C, F>::weightPower(int row) const {
+template <Block B, class C>
+KV_BODY RangePower AttentionBody<B, C>::weightPower(int row) const {
   FloatQuad four =
       b.template shared<FloatQuad>(C::LargestScales, C::Rows).load(row);
-  if constexpr (F == Fault::UnscaledWeights)
-    return {1, 1, 0};
   return powerAboveScale(kv::plan::larger(kv::plan::larger(four.x, four.y),
                                           kv::plan::larger(four.z, four.w)));
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::shareSum(int row, float sum) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::shareSum(int row, float sum) {
   sum += b.shuffleXor(sum, 1);
   sum += b.shuffleXor(sum, 2);
   if (lane % 4 == 0)
@@ -138,8 +129,7 @@ KV_BODY void AttentionBody<B, C, F>::shareSum(int row, float sum) {
         .store(row * C::Warps + warp, sum);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldSums() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::foldSums() {
   auto weights = b.template shared<FloatPair>(C::GroupWeights, C::Rows);
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
@@ -153,17 +143,17 @@ KV_BODY void AttentionBody<B, C, F>::foldSums() {
     }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY uint32_t AttentionBody<B, C, F>::keyShares(int leaf, int half, int d,
-                                                   int n) const {
+template <Block B, class C>
+KV_BODY uint32_t AttentionBody<B, C>::keyShares(int leaf, int half, int d,
+                                                int n) const {
   int key = half * C::HalfKeys + warp * 16 + n * 8 + lane / 4;
   return b.template shared<uint32_t>(C::ScaleShares, C::ShareWords)
       .load(sharePlace(leaf, 0, d >> p.scales.groupShift) + key);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY uint32_t AttentionBody<B, C, F>::valueShares(int leaf, int k, int chunk,
-                                                     int high) const {
+template <Block B, class C>
+KV_BODY uint32_t AttentionBody<B, C>::valueShares(int leaf, int k, int chunk,
+                                                  int high) const {
   int group = (warp * C::WarpChunks + chunk) >> p.scales.groupShift;
   IntPair two =
       b.template shared<IntPair>(C::ScaleShares, C::ShareWords / 2)

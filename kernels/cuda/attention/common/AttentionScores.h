@@ -12,8 +12,7 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::clearScores() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::clearScores() {
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
@@ -23,8 +22,8 @@ KV_BODY void AttentionBody<B, C, F>::clearScores() {
     scores[m][n][i] = 0;
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::computeScores(int leaf) {
   clearScores();
   KV_UNROLL
   for (int half = 0; half < 2; ++half) {
@@ -32,8 +31,8 @@ KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::scoreHalf(int leaf, int half, int tile) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::scoreHalf(int leaf, int half, int tile) {
   using Matrix = typename C::CacheRows;
   // Of a chunk, eight elements of 16 bits or sixteen of 8.
   constexpr int ChunkSteps = C::Widens ? 2 : 1;
@@ -73,10 +72,10 @@ KV_BODY void AttentionBody<B, C, F>::scoreHalf(int leaf, int half, int tile) {
   }
 }
 
-template <Block B, class C, Fault F>
+template <Block B, class C>
 KV_BODY void
-AttentionBody<B, C, F>::multiplyScores(int half, int d,
-                                       const uint32_t (&kFragment)[4]) {
+AttentionBody<B, C>::multiplyScores(int half, int d,
+                                    const uint32_t (&kFragment)[4]) {
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m) {
     uint32_t loaded[4];
@@ -92,9 +91,9 @@ AttentionBody<B, C, F>::multiplyScores(int half, int d,
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::loadQueryFragment(uint32_t (&fragment)[4],
-                                                       int m, int d) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::loadQueryFragment(uint32_t (&fragment)[4],
+                                                    int m, int d) {
   using Matrix = typename C::QueryRows;
   Place a = loadA(lane);
   b.loadMatrix(fragment, queriesView(),
@@ -102,9 +101,9 @@ KV_BODY void AttentionBody<B, C, F>::loadQueryFragment(uint32_t (&fragment)[4],
                    m * 16 * Matrix::Pitch);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::clearUpperWeights() {
-  if (hasRows(1) || F == Fault::UnclearedWeights)
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::clearUpperWeights() {
+  if (hasRows(1))
     return;
   auto weights =
       b.template shared<FloatQuad>(C::Weights, C::Rows * C::LeafWords / 4);
@@ -112,28 +111,26 @@ KV_BODY void AttentionBody<B, C, F>::clearUpperWeights() {
     weights.store(8 * C::LeafWords / 4 + i, {0, 0, 0, 0});
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::prepareScores(int leaf) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::prepareScores(int leaf) {
   if constexpr (C::Scaled)
     applyKeyScales(leaf);
   if (scaleFirst)
     scaleScores();
   int first = leaf * C::Leaf;
-  bool masked = F != Fault::ForgottenMask &&
-                (first < allSeeFrom || first > allSeeTo - C::Leaf);
+  bool masked = first < allSeeFrom || first > allSeeTo - C::Leaf;
   if (masked)
     maskScores(first);
   if constexpr (C::Scaled)
     shareLargestScales(leaf, masked);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY float AttentionBody<B, C, F>::largestScore(int m, int side) {
+template <Block B, class C>
+KV_BODY float AttentionBody<B, C>::largestScore(int m, int side) {
   // Where nothing else hides them, in chains side by side.
   constexpr int Chains = ByteTiles<C> ? 4 : 1;
-  constexpr bool KeepsNaN = ByteTiles<C> && F != Fault::LostNaN;
   auto larger = [](float a, float b) {
-    return KeepsNaN ? kv::plan::largerOrNaN(a, b) : kv::plan::larger(a, b);
+    return ByteTiles<C> ? kv::plan::largerOrNaN(a, b) : kv::plan::larger(a, b);
   };
   float chains[Chains];
   KV_UNROLL
@@ -150,13 +147,12 @@ KV_BODY float AttentionBody<B, C, F>::largestScore(int m, int side) {
   KV_UNROLL
   for (int i = 1; i < Chains; ++i)
     largest = larger(largest, chains[i]);
-  if (F != Fault::SkippedShuffle || b.thread() != 37)
-    largest = larger(largest, b.shuffleXor(largest, 1));
+  largest = larger(largest, b.shuffleXor(largest, 1));
   return larger(largest, b.shuffleXor(largest, 2));
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::computeMaxima(int leaf) {
   prepareScores(leaf);
   auto maxima = b.template shared<float>(C::Maxima, C::Rows * C::KeyWarps);
   KV_UNROLL
@@ -172,8 +168,7 @@ KV_BODY void AttentionBody<B, C, F>::computeMaxima(int leaf) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::scaleScores() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::scaleScores() {
   float before = p.softcap > 0 ? p.scale / p.softcap : p.scale;
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m)
@@ -189,8 +184,8 @@ KV_BODY void AttentionBody<B, C, F>::scaleScores() {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::maskScores(int first) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::maskScores(int first) {
   auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m)
@@ -213,17 +208,16 @@ KV_BODY void AttentionBody<B, C, F>::maskScores(int first) {
 }
 
 /// Of the 64 keys up to its own a row sees those of its path.
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::maskPaths(int first) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::maskPaths(int first) {
   auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
     int row = rowOf(scoreTile(m), side);
-    int last = bounds.load(row).y - (F == Fault::PathOneBitOff ? 2 : 1);
-    IntPair path =
-        pathsView().load(F == Fault::PathOfAnotherRow ? row ^ 1 : row);
+    int last = bounds.load(row).y - 1;
+    IntPair path = pathsView().load(row);
     KV_UNROLL
     for (int n = 0; n < C::KeyTiles; ++n)
       KV_UNROLL
@@ -236,8 +230,8 @@ KV_BODY void AttentionBody<B, C, F>::maskPaths(int first) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeWeights(int leaf) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::computeWeights(int leaf) {
   using Matrix = Swizzled<C::LeafWords / 4>;
   auto maxima = b.template shared<FloatQuad>(C::Maxima, C::Rows);
   [[maybe_unused]] auto weights =
@@ -295,7 +289,7 @@ KV_BODY void AttentionBody<B, C, F>::computeWeights(int leaf) {
       leafWeights[side] = weights.right;
       if constexpr (C::Scaled)
         weights.right = kv::plan::multiply(weights.right, power.power);
-      if constexpr (ByteProducts<C> && F != Fault::WeightsNotDivided)
+      if constexpr (ByteProducts<C>)
         weights.right =
             kv::plan::multiply(weights.right, 1.0f / (1 << WeightLog));
       announce(C::GroupWeights, row, side, weights);

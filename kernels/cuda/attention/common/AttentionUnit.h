@@ -12,14 +12,14 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
-                                             const kv::plan::Tile &tile) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::runWork(Work &work,
+                                          const kv::plan::Tile &tile) {
   bool any = work.leafBegin < work.leafEnd;
   tableRow = p.table + tile.sequence * p.tablePitch;
   {
     // Not kept: the leaves need registers more.
-    kv::plan::Sequence sequence = sequenceOf<F>(p, tile.sequence);
+    kv::plan::Sequence sequence = sequenceOf(p, tile.sequence);
     seeRows(work, tile, sequence);
     kv::plan::Keys keys = kv::plan::tileKeys<HasChunks<C>>(
         p.shape, sequence, firstRow - rowsBefore());
@@ -36,8 +36,7 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
     if (any)
       firstRowPlaces(pages);
     // The places are there, and nobody reads anything of the last unit.
-    if constexpr (F != Fault::MissingUnitBarrier)
-      b.sync();
+    b.sync();
     if (any)
       fillRing();
     storeBounds(sequence);
@@ -49,8 +48,7 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
       storeQueryPart(queries[turn], turn);
   }
   loadQueries();
-  if constexpr (F != Fault::MissingQueriesBarrier)
-    b.sync();
+  b.sync();
   totalState[0] = totalState[1] = Softmax();
   if constexpr (KeepsUnit<C>)
     keepTotalState();
@@ -63,7 +61,7 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
   } else if constexpr (TileRows<C> || DraftRows<C>) {
     // Nor these, from before.
     const kv::plan::Tile again = b.load(p.tiles + late(work.tile));
-    seeRows(work, again, sequenceOf<F>(p, again.sequence));
+    seeRows(work, again, sequenceOf(p, again.sequence));
   }
   rarely([&] {
     if (work.whole())
@@ -75,27 +73,25 @@ KV_BODY void AttentionBody<B, C, F>::runWork(Work &work,
     work = keptUnit().load(0).work;
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void
-AttentionBody<B, C, F>::seeRows(const Work &work, const kv::plan::Tile &tile,
-                                const kv::plan::Sequence &sequence) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::seeRows(const Work &work,
+                                          const kv::plan::Tile &tile,
+                                          const kv::plan::Sequence &sequence) {
   head = work.head;
   firstRow = tile.row;
-  if constexpr (PartBlocks<C> > 1 && F != Fault::RowsOfOtherBlock)
+  if constexpr (PartBlocks<C> > 1)
     firstRow += b.clusterRank() * C::Rows;
   firstToken = int32_t(sequence.token);
   liveRows = int32_t(kv::plan::lesser<int64_t>(
       C::Rows, sequence.added * p.shape.group - firstRow));
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::loadQueries() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::loadQueries() {
   if constexpr (!QueriesFirst)
     copyQueries();
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::copyQueries() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::copyQueries() {
   // Where registers are free meanwhile, loads wait for memory together.
   constexpr int Together = LatentRows<C> ? QueryTurns
                            : TileRows<C> ? kv::plan::lesser(QueryTurns, 4)
@@ -112,9 +108,8 @@ KV_BODY void AttentionBody<B, C, F>::copyQueries() {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::loadQueryPart(QueryPart &chunks,
-                                                   int turn) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::loadQueryPart(QueryPart &chunks, int turn) {
   const auto *q = static_cast<const typename C::Query *>(p.q);
   int i = late(b.thread()) + turn * C::Threads, row = i / QueryLanes,
       part = i % QueryLanes;
@@ -130,9 +125,9 @@ KV_BODY void AttentionBody<B, C, F>::loadQueryPart(QueryPart &chunks,
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::storeQueryPart(const QueryPart &chunks,
-                                                    int turn) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::storeQueryPart(const QueryPart &chunks,
+                                                 int turn) {
   int i = late(b.thread()) + turn * C::Threads, row = i / QueryLanes,
       part = i % QueryLanes;
   if (row >= C::Rows)
@@ -143,9 +138,9 @@ KV_BODY void AttentionBody<B, C, F>::storeQueryPart(const QueryPart &chunks,
     queriesView().store(C::QueryRows::chunk(row, part), chunks[0]);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
-                                                 const Chunk (&chunks)[2]) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::storeScaled(int row, int pair,
+                                              const Chunk (&chunks)[2]) {
   float x[16], largest = 0;
   KV_UNROLL
   for (int i = 0; i < 16; ++i) {
@@ -156,8 +151,6 @@ KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
   for (int mask = 1; mask < QueryLanes; mask *= 2)
     largest = kv::plan::larger(largest, b.shuffleXor(largest, mask));
   RangeScale scale = ByteProducts<C> ? byteScale(largest) : rangeScale(largest);
-  if constexpr (F == Fault::UnscaledQueries)
-    scale = {1, 1};
   if (pair == 0)
     queryScales().store(row, scale.inverse);
   if constexpr (ByteProducts<C>) {
@@ -188,9 +181,9 @@ KV_BODY void AttentionBody<B, C, F>::storeScaled(int row, int pair,
   }
 }
 
-template <Block B, class C, Fault F>
+template <Block B, class C>
 KV_BODY void
-AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
+AttentionBody<B, C>::storeBounds(const kv::plan::Sequence &sequence) {
   auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
   for (int row = threadNow(); row < C::Rows; row += C::Threads) {
     bool live = row < liveRows;
@@ -206,24 +199,22 @@ AttentionBody<B, C, F>::storeBounds(const kv::plan::Sequence &sequence) {
     storePaths(sequence);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY uint64_t AttentionBody<B, C, F>::pathOf(
-    const kv::plan::Sequence &sequence, int row, IntPair &seen) const {
+template <Block B, class C>
+KV_BODY uint64_t AttentionBody<B, C>::pathOf(const kv::plan::Sequence &sequence,
+                                             int row, IntPair &seen) const {
   int token = p.shape.group.quotient(firstRow + row);
   kv::plan::TreeNode node =
       kv::plan::nodeAt(sequence.cached, sequence.added, token,
                        b.load(p.ancestors + firstToken + token));
-  if constexpr (F == Fault::WindowByRow)
-    node.position = sequence.cached + token;
   kv::plan::Keys keys = kv::plan::visibleKeys<HasChunks<C>>(
       p.shape.mask, p.shape.window, node.position, sequence.length);
   seen.x = int32_t(kv::plan::lesser<int64_t>(keys.first, seen.y));
   return node.path();
 }
 
-template <Block B, class C, Fault F>
+template <Block B, class C>
 KV_BODY void
-AttentionBody<B, C, F>::storePaths(const kv::plan::Sequence &sequence) {
+AttentionBody<B, C>::storePaths(const kv::plan::Sequence &sequence) {
   auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
   for (int row = b.thread(); row < C::Rows; row += C::Threads) {
     if (row >= liveRows) {
@@ -236,14 +227,11 @@ AttentionBody<B, C, F>::storePaths(const kv::plan::Sequence &sequence) {
     pathsView().store(row, {int32_t(path >> 32), int32_t(path)});
   }
   // Before the tree all is as it was.
-  if constexpr (F != Fault::TreeInSight)
-    allSeeTo = int32_t(kv::plan::lesser<int64_t>(
-        allSeeTo,
-        sequence.cached + kv::plan::tokensBeforeTree(sequence.added)));
+  allSeeTo = int32_t(kv::plan::lesser<int64_t>(
+      allSeeTo, sequence.cached + kv::plan::tokensBeforeTree(sequence.added)));
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::fillRing() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::fillRing() {
   stage = 0;
   KV_UNROLL
   for (int i = 0; i < C::Ahead; ++i) {
@@ -255,22 +243,21 @@ KV_BODY void AttentionBody<B, C, F>::fillRing() {
   stage = 0;
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::computeLeaf(int leaf) {
   nextRowPlaces(leaf);
   computeScores(leaf);
   if constexpr (C::Scaled)
     storeScales(leaf + 1);
   computeMaxima(leaf);
-  if constexpr (F != Fault::MissingMaximaBarrier)
-    b.sync();
+  b.sync();
   computeWeights(leaf);
   computeValues(leaf);
   foldLeaf();
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::runLeaves(const Work &work) {
   if constexpr (C::QueriesInRegisters) {
     KV_UNROLL
     for (int d = 0; d < C::HeadDim / ProductDepth; ++d)

@@ -16,8 +16,8 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::issueTile(int leaf, int tile)
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::issueTile(int leaf, int tile)
   requires LatentRows<C>
 {
   leaf += tile / C::TilesPerLeaf;
@@ -42,42 +42,31 @@ KV_BODY void AttentionBody<B, C, F>::issueTile(int leaf, int tile)
   b.commit();
 }
 
-template <Block B, class C, Fault F>
-KV_BODY int AttentionBody<B, C, F>::nextTile(int leaf, int tile)
+template <Block B, class C>
+KV_BODY int AttentionBody<B, C>::nextTile(int leaf, int tile)
   requires LatentRows<C>
 {
   // Of the tiles that were asked for, those beyond this leaf's two.
-  constexpr int Pending = C::Ahead - 2 + (F == Fault::WaitOneShort);
+  constexpr int Pending = C::Ahead - 2;
   if (tile == 1)
     return stage;
   if (tile == 0) {
-    if constexpr (F == Fault::LoadBeforeBarrier)
-      issueTile(leaf, C::Ahead);
-    if constexpr (F != Fault::MissingWait)
-      b.template wait<Pending + (F == Fault::LoadBeforeBarrier)>();
-    if constexpr (F == Fault::SkippedBarrier) {
-      if (b.thread() != 37)
-        b.sync();
-    } else if constexpr (F != Fault::MissingStageBarrier) {
-      b.sync();
-    }
-    if constexpr (F != Fault::LoadBeforeBarrier)
-      issueTile(leaf, C::Ahead);
+    b.template wait<Pending>();
+    b.sync();
+    issueTile(leaf, C::Ahead);
     nextStage();
   } else if (tile == 2) {
-    if constexpr (F != Fault::MissingWeightsBarrier)
-      b.sync();
+    b.sync();
   } else {
-    if constexpr (F != Fault::MissingRefillBarrier)
-      b.sync();
+    b.sync();
     issueTile(leaf, C::Ahead + 1);
     nextStage();
   }
   return lastStage;
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf)
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::computeScores(int leaf)
   requires LatentRows<C>
 {
   clearScores();
@@ -88,8 +77,8 @@ KV_BODY void AttentionBody<B, C, F>::computeScores(int leaf)
 
 /// A fragment of the values is used at once: with all of a row's there would be
 /// no registers left.
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::valueHalf(int leaf, int half, int tile)
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::valueHalf(int leaf, int half, int tile)
   requires LatentRows<C>
 {
   using Matrix = typename C::CacheRows;

@@ -15,9 +15,8 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F>
-class LatentTileLoader : TileLoader<B, C, F> {
-  using Base = TileLoader<B, C, F>;
+template <Block B, class C> class LatentTileLoader : TileLoader<B, C> {
+  using Base = TileLoader<B, C>;
   using Base::b, Base::p, Base::lane, Base::first, Base::last, Base::stage,
       Base::phase, Base::landings;
   using Work = kv::plan::Work;
@@ -65,15 +64,10 @@ private:
     int token = p.cache.pageSize.remainder(int32_t(leaf * C::Leaf + box));
     KV_UNROLL_BY(1)
     for (int slab = 0; slab < C::Slabs; ++slab) {
-      if constexpr (F != Fault::MissingEmptyWait)
-        b.awaitPhase(b.barrier(C::empty(stage, slab)), phase ^ 1);
+      b.awaitPhase(b.barrier(C::empty(stage, slab)), phase ^ 1);
       auto bar = b.barrier(unclean ? C::landed(stage) : C::full(stage, slab));
       if (lane == 0 && (!unclean || slab == 0))
-        b.expectBytes(
-            bar,
-            (unclean ? C::TileBytes : C::SlabBytes) /
-                    (F == Fault::HalfSlabCounted ? 2 : 1) -
-                (F == Fault::BoxNotCounted ? SlabRowBytes << p.boxShift : 0));
+        b.expectBytes(bar, unclean ? C::TileBytes : C::SlabBytes);
       if (lane < this->ownBoxes())
         copyBox(C::Ring + stage * C::TileBytes + slab * C::SlabBytes +
                     box * SlabRowBytes,
@@ -91,9 +85,7 @@ private:
       b.copyTile(p.maps[0], offset, at, bar);
     } else {
       constexpr uint32_t All = (1u << PartBlocks<C>)-1;
-      if (F != Fault::HalfSlabUnasked || b.clusterRank() == 0)
-        b.copyTileTo(F == Fault::CopiedToOneBlock ? 1 : All, p.maps[0], offset,
-                     at, bar);
+      b.copyTileTo(All, p.maps[0], offset, at, bar);
     }
   }
 };

@@ -27,7 +27,7 @@
 
 namespace kv::cuda {
 
-template <class B, Fault F = Fault::None> class MergeBody {
+template <class B> class MergeBody {
   using Softmax = kv::plan::Softmax;
   static constexpr int Pieces = kv::plan::LeavesPerGroup;
   /// Groups at a time.
@@ -61,8 +61,7 @@ public:
       int place = int(sumBefore(all));
       if (ends > 0)
         units.store(place, own);
-      if constexpr (F != Fault::MissingUnitBarrier)
-        b.sync();
+      b.sync();
       int count = int(all);
       // Neighbours, so that a unit's pieces are looked up once.
       int items = count * each;
@@ -80,8 +79,7 @@ public:
           mergeRow(within % slices * MergeColumns);
       }
       // Of the next parts: sums come to where those of groups are read.
-      if constexpr (F != Fault::MissingTotalBarrier)
-        b.sync();
+      b.sync();
     }
   }
 
@@ -116,8 +114,7 @@ private:
     auto sums = b.template shared<float>(Sums, MoverWarps);
     if (lane == 0)
       sums.store(warp, x);
-    if constexpr (F != Fault::MissingSumsBarrier)
-      b.sync();
+    b.sync();
     x = 0;
     KV_UNROLL
     for (int w = 0; w < MoverWarps; ++w) {
@@ -131,7 +128,7 @@ private:
   KV_BODY void setUnit(IntPair unit) {
     head = unit.y;
     tile = b.load(p.tiles + unit.x);
-    sequence = sequenceOf<F>(p, tile.sequence);
+    sequence = sequenceOf(p, tile.sequence);
     parts = kv::plan::unitParts(p.shape, header, tile, head);
     found = false;
   }
@@ -193,9 +190,6 @@ private:
     if (leaf >= tile.leafBegin && leaf < tile.leafEnd)
       slot = int32_t(
           kv::plan::pieceSlot(p.shape, header, tile, head, parts, leaf));
-    if (F == Fault::SlotOfAnotherGroup && leaf == tile.leafBegin + Pieces)
-      slot = int32_t(kv::plan::pieceSlot(p.shape, header, tile, head, parts,
-                                         tile.leafBegin));
     b.template shared<int32_t>(Slots, MoverThreads).store(b.thread(), slot);
   }
 
@@ -223,8 +217,7 @@ private:
     if (warp == 0)
       b.template shared<FloatPair>(GroupWeights, Groups)
           .store(lane, {pair.left, pair.right});
-    if constexpr (F != Fault::ForgottenMaximum)
-      maximum = kv::plan::larger(maximum, all);
+    maximum = kv::plan::larger(maximum, all);
   }
 
   /// Folds a group's pieces to its values and its sum.
@@ -276,8 +269,7 @@ private:
       int count = int(kv::plan::lesser(groups - first, Groups));
       if (!found) {
         findPiece(first);
-        if constexpr (F != Fault::MissingPlacesBarrier)
-          b.sync();
+        b.sync();
         found = groups <= Groups;
       }
       // A group's values come while the weights are computed, and while those
@@ -289,8 +281,7 @@ private:
       };
       load(quads[0], warp);
       weighPiece();
-      if constexpr (F != Fault::MissingPieceWeightsBarrier)
-        b.sync();
+      b.sync();
       weighGroups(maximum);
       KV_UNROLL_BY(1)
       for (int group = warp; group < count; group += 2 * MoverWarps) {
@@ -300,8 +291,7 @@ private:
         if (group + MoverWarps < count)
           foldPieces(quads[1], group + MoverWarps);
       }
-      if constexpr (F != Fault::MissingMergeBarrier)
-        b.sync();
+      b.sync();
       if (folds)
         foldGroups(x, sum, count);
     }
@@ -345,9 +335,8 @@ private:
   int64_t token;
 };
 
-template <class B, Fault F = Fault::None>
-KV_BODY void mergeBody(B &b, const MergeParams &m) {
-  MergeBody<B, F>(b, m).run();
+template <class B> KV_BODY void mergeBody(B &b, const MergeParams &m) {
+  MergeBody<B>(b, m).run();
 }
 
 } // namespace kv::cuda

@@ -12,13 +12,12 @@
 
 #include "Unit.h"
 #include "kernels/block/Body.h"
-#include "kernels/cuda/Faults.h"
 #include "kernels/cuda/parameters/AttentionTiles.h"
 
 namespace kv::cuda {
 
 /// What the warps have in common that bring tiles.
-template <Block B, class C, Fault F> class TileBringer {
+template <Block B, class C> class TileBringer {
 protected:
   using Work = kv::plan::Work;
 
@@ -30,7 +29,7 @@ protected:
     if (work.leafBegin >= work.leafEnd)
       return;
     kv::plan::Keys keys = kv::plan::tileKeys<HasChunks<C>>(
-        p.shape, sequenceOf<F>(p, tile.sequence), tile.row);
+        p.shape, sequenceOf(p, tile.sequence), tile.row);
     first = int32_t(keys.first);
     last = int32_t(kv::plan::lesser<int64_t>(keys.last, INT32_MAX));
     tableRow = p.table + tile.sequence * p.tablePitch;
@@ -38,17 +37,13 @@ protected:
 
   /// Whether the leaf has keys that no row sees.
   KV_BODY bool isSeenInPart(int leaf) const {
-    return F != Fault::NoTailFill &&
-           (leaf * C::Leaf < first || leaf * C::Leaf > last - C::Leaf);
+    return leaf * C::Leaf < first || leaf * C::Leaf > last - C::Leaf;
   }
 
   /// The page of a position that is seen, or `none`.
   KV_BODY int32_t pageOf(int32_t position, int32_t none) const {
     int32_t entry = b.load(tableRow + p.cache.pageSize.quotient(position));
-    return F == Fault::UncheckedPage ||
-                   uint32_t(entry) < uint32_t(p.cache.pages)
-               ? entry
-               : none;
+    return uint32_t(entry) < uint32_t(p.cache.pages) ? entry : none;
   }
 
   template <int Stages> KV_BODY void nextStage() {
@@ -66,9 +61,8 @@ protected:
   int stage = 0, phase = 0;
 };
 
-template <Block B, class C, Fault F>
-class TileLoader : protected TileBringer<B, C, F> {
-  using Base = TileBringer<B, C, F>;
+template <Block B, class C> class TileLoader : protected TileBringer<B, C> {
+  using Base = TileBringer<B, C>;
   using typename Base::Work;
 
 protected:
@@ -146,8 +140,7 @@ protected:
 
   /// A tile of a leaf's keys, or values, to the next stage.
   KV_BODY void copyTile(int leaf, int head, int32_t page, int plane, int part) {
-    if constexpr (F != Fault::MissingEmptyWait)
-      b.awaitPhase(b.barrier(readOf(stage)), phase ^ 1);
+    b.awaitPhase(b.barrier(readOf(stage)), phase ^ 1);
     copyBoxes(leaf, head, page, plane, part, C::Copies + stage * C::CopyBytes,
               b.barrier(CopiesApart<C> || (plane && isSeenInPart(leaf))
                             ? C::landed(stage)
@@ -160,17 +153,13 @@ protected:
   KV_BODY void copyBoxes(int leaf, int head, int32_t page, int plane, int part,
                          int target, Barrier bar) {
     if (lane == 0)
-      b.expectBytes(bar, C::CopyBytes - (F == Fault::BoxNotCounted
-                                             ? C::CopyRowBytes << p.boxShift
-                                             : 0));
+      b.expectBytes(bar, C::CopyBytes);
     KV_UNROLL_BY(1)
     for (int i = lane; i < boxes() * C::CopySlabs; i += WarpLanes) {
       int box = i & (boxes() - 1), slab = i / boxes();
       int token = p.cache.pageSize.remainder(
           int32_t(uint32_t(leaf) * C::Leaf + (box << p.boxShift)));
       int column = (part * C::CopySlabs + slab) * (C::CopyRowBytes / 2);
-      if constexpr (F == Fault::PartOfOtherColumns)
-        column = slab * (C::CopyRowBytes / 2);
       b.copyTile(p.maps[plane],
                  target + slab * C::CopySlabBytes +
                      (box << p.boxShift) * C::CopyRowBytes,
@@ -204,8 +193,7 @@ protected:
       int skipped = i < begin * RowChunks ? 0 : C::Leaf - behind - begin;
       tile.store((slab * C::Leaf + skipped) * RowChunks + i, Chunk{});
     }
-    if constexpr (F != Fault::MissingCleanFence)
-      b.fenceAsync();
+    b.fenceAsync();
     b.syncWarp();
   }
 

@@ -4,7 +4,6 @@
 #define KV_KERNELS_CUDA_ATTENTION_COMMON_UNIT_H
 
 #include "kernels/block/Body.h"
-#include "kernels/cuda/Faults.h"
 #include "kernels/cuda/parameters/Attention.h"
 
 namespace kv::cuda {
@@ -45,12 +44,9 @@ template <class C> constexpr bool HasChunks = !ByteProducts<C>;
 
 /// A sequence of the batch. Lengths are believed as far as a row of the table
 /// goes.
-template <Fault F>
 KV_BODY kv::plan::Sequence sequenceOf(const AttentionParams &p, int32_t index) {
   kv::plan::Batch batch = p.batch;
-  batch.capacity = F == Fault::UncheckedTable
-                       ? INT64_MAX
-                       : int64_t(p.tableColumns) * p.cache.pageSize;
+  batch.capacity = int64_t(p.tableColumns) * p.cache.pageSize;
   return kv::plan::sequenceAt(batch, index);
 }
 

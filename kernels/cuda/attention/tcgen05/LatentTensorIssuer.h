@@ -4,14 +4,13 @@
 #define KV_KERNELS_CUDA_ATTENTION_TCGEN05_LATENTTENSORISSUER_H
 
 #include "kernels/block/Body.h"
-#include "kernels/cuda/Faults.h"
 #include "kernels/cuda/attention/common/Unit.h"
 #include "kernels/cuda/parameters/LatentTensor.h"
 
 namespace kv::cuda {
 
 /// Issues the products of a block's part over a latent cache, by one thread.
-template <TensorBlock B, class C, Fault F> class LatentTensorIssuer {
+template <TensorBlock B, class C> class LatentTensorIssuer {
   using Work = kv::plan::Work;
 
 public:
@@ -67,9 +66,7 @@ private:
     b.fenceAfter();
     KV_UNROLL_BY(1)
     for (int slab = 0; slab < C::Slabs; ++slab) {
-      if constexpr (F != Fault::MissingTileWait)
-        b.awaitPhase(b.barrier(C::full(keys.stage, slab)),
-                     F == Fault::WrongParity ? keys.phase ^ 1 : keys.phase);
+      b.awaitPhase(b.barrier(C::full(keys.stage, slab)), keys.phase);
       KV_UNROLL
       for (int byte = 0; byte < SlabRowBytes; byte += 32)
         b.multiplyTensor(memory.behind(keys.stage * C::ScoreColumns),
@@ -84,15 +81,10 @@ private:
 
   /// The values of the next leaf.
   KV_BODY void multiplyWeights() {
-    if constexpr (F != Fault::MissingWeightsBarrier)
-      b.awaitPhase(b.barrier(C::weighed(values.stage)), values.phase);
-    if constexpr (F != Fault::MissingIssuersFence)
-      b.fenceAfter();
+    b.awaitPhase(b.barrier(C::weighed(values.stage)), values.phase);
+    b.fenceAfter();
     TensorDescriptor tile = operandAt(C::Ring + values.stage * C::TileBytes);
-    TensorDescriptor weights = tile.behind(
-        (F == Fault::WeightsOfOtherLeaf ? (values.stage ? -1 : 1) * C::TileBytes
-                                        : 0) +
-        C::Weights);
+    TensorDescriptor weights = tile.behind(C::Weights);
     KV_UNROLL_BY(1)
     for (int i = 0; i < C::Groups * C::Slices; ++i) {
       multiplySlice(weights, tile, i % C::Groups,
@@ -107,28 +99,19 @@ private:
   KV_BODY void multiplySlice(TensorDescriptor weights, TensorDescriptor tile,
                              int half, int slab) {
     // What was there has been loaded.
-    if constexpr (F != Fault::MissingFoldWait)
-      b.awaitPhase(b.barrier(C::folded(place)), placePhase ^ 1);
-    if constexpr (F != Fault::MissingIssuersFence)
-      b.fenceAfter();
-    auto release = [&] {
-      KV_UNROLL
-      for (int i = 0; i < C::SliceSlabs; ++i)
-        b.commitTensor(b.barrier(C::empty(values.stage, slab + i)));
-    };
-    if constexpr (F == Fault::EarlyRelease)
-      release();
+    b.awaitPhase(b.barrier(C::folded(place)), placePhase ^ 1);
+    b.fenceAfter();
     KV_UNROLL
     for (int k = 0; k < C::Leaf / 16; ++k) {
-      int step = F == Fault::ValuesOneAtomShort && k ? k * 2 - 1 : k * 2;
       b.multiplyTensor(memory.behind(C::Values + place * C::SliceColumns),
                        weights.behind(k * 32),
-                       tile.behind(slab * C::SlabBytes + step * AtomBytes),
+                       tile.behind(slab * C::SlabBytes + k * 2 * AtomBytes),
                        instruction(Major::Other, C::SliceColumns), k > 0);
     }
     b.commitTensor(b.barrier(C::multiplied(half, slices & 1)));
-    if constexpr (F != Fault::EarlyRelease)
-      release();
+    KV_UNROLL
+    for (int i = 0; i < C::SliceSlabs; ++i)
+      b.commitTensor(b.barrier(C::empty(values.stage, slab + i)));
     if (++place == C::ValuePlaces) {
       place = 0;
       placePhase ^= 1;

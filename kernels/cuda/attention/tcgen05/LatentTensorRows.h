@@ -24,27 +24,24 @@ KV_BODY TensorAddress ownTensor(B &b, int warp, int column) {
   return memory.below(warp % GroupWarps * WarpReach).behind(column);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::multiplyQueries()
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::multiplyQueries()
   requires TensorTiles<C>
 {
   b.awaitPhase(b.barrier(C::scored(half)), phase);
-  if constexpr (F != Fault::MissingScoresFence)
-    b.fenceAfter();
+  b.fenceAfter();
   b.loadTensor(scores[0], ownTensor<C>(b, warp, half * C::ScoreColumns));
-  if constexpr (F != Fault::EarlyScores)
-    b.awaitLoads(scores[0]);
+  b.awaitLoads(scores[0]);
   phase ^= 1;
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldSlices()
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::foldSlices()
   requires TensorTiles<C>
 {
   KV_UNROLL
   for (int slice = 0; slice < C::Slices; ++slice) {
-    if constexpr (F != Fault::MissingValuesWait)
-      b.awaitPhase(b.barrier(C::multiplied(half, slices & 1)), slices >> 1 & 1);
+    b.awaitPhase(b.barrier(C::multiplied(half, slices & 1)), slices >> 1 & 1);
     b.fenceAfter();
     TensorAddress at =
         ownTensor<C>(b, warp, C::Values + slicePlace * C::SliceColumns);

@@ -4,14 +4,13 @@
 #define KV_KERNELS_CUDA_ATTENTION_TCGEN05_TENSORISSUER_H
 
 #include "kernels/block/Body.h"
-#include "kernels/cuda/Faults.h"
 #include "kernels/cuda/attention/common/Unit.h"
 #include "kernels/cuda/parameters/AttentionTensor.h"
 
 namespace kv::cuda {
 
 /// Issues the products of a block's part, by one thread.
-template <TensorBlock B, class C, Fault F> class TensorIssuer {
+template <TensorBlock B, class C> class TensorIssuer {
   using Work = kv::plan::Work;
 
 public:
@@ -22,8 +21,8 @@ public:
     forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &rows) {
       if (work.leafBegin >= work.leafEnd)
         return;
-      tiles = liveTiles<F>(
-          sequenceOf<F>(p, rows.sequence).added * p.shape.group - rows.row);
+      tiles = liveTiles(sequenceOf(p, rows.sequence).added * p.shape.group -
+                        rows.row);
       multiplyUnit(tiles * (work.leafEnd - work.leafBegin));
     });
     // Of the last tiles too, that they were read is known before the block's
@@ -62,7 +61,7 @@ private:
       // While the weights of this tile are still computed, to where those
       // multiplied before were.
       if (n + 2 < count) {
-        if (C::Slices > 1 && F != Fault::MissingSliceWait && any)
+        if (C::Slices > 1 && any)
           b.awaitPhase(b.barrier(C::multiplied(lastTile, C::Slices - 1)),
                        folded >> lastTile & 1);
         multiplyQueries(tile);
@@ -77,13 +76,13 @@ private:
   /// Until a slice of the values multiplied before is folded and, with the
   /// first one, the sums of their weights.
   KV_BODY void awaitFold(int slice) {
-    if (F != Fault::MissingFoldWait && any)
+    if (any)
       b.awaitPhase(b.barrier(C::folded(lastTile, slice)),
                    folded >> lastTile & 1);
   }
 
   static KV_BODY int placeBehind(int place) {
-    return place == ScorePlaces<C, F> - 1 ? 0 : place + 1;
+    return place == C::ScorePlaces - 1 ? 0 : place + 1;
   }
   KV_BODY TensorDescriptor operandAt(int offset) const {
     return encodeTensor({b.sharedAddress(offset), C::SlabBytes, AtomBytes});
@@ -104,13 +103,12 @@ private:
 
   /// The scores of a tile of rows with the next keys.
   KV_BODY void multiplyQueries(int tile) {
-    if (tile == 0 && F != Fault::MissingTileWait)
+    if (tile == 0)
       b.awaitPhase(b.barrier(C::full(keys.stage)), keys.phase);
     b.fenceAfter();
     TensorAddress scores = memory.behind(scorePlace * C::ScoreColumns);
-    TensorDescriptor q = operandAt(
-        C::Queries + (F == Fault::QueriesOfOtherRows ? 1 - tile : tile) *
-                         TensorLanes * SlabRowBytes);
+    TensorDescriptor q =
+        operandAt(C::Queries + tile * TensorLanes * SlabRowBytes);
     TensorDescriptor k = operandAt(C::Ring + keys.stage * C::TileBytes);
     KV_UNROLL
     for (int d = 0; d < C::KeySteps; ++d) {
@@ -134,15 +132,11 @@ private:
     KV_UNROLL
     for (int part = 0; part < C::WeightParts; ++part) {
       const bool last = part == C::WeightParts - 1;
-      if (F != Fault::MissingPartWait || part == 0)
-        b.awaitPhase(b.barrier(C::weighed(tile, part)), weighed >> tile & 1);
-      if (part == 0 && tile == 0 && F != Fault::MissingTileWait)
+      b.awaitPhase(b.barrier(C::weighed(tile, part)), weighed >> tile & 1);
+      if (part == 0 && tile == 0)
         b.awaitPhase(b.barrier(C::full(values.stage)), values.phase);
-      if constexpr (F != Fault::MissingIssuersFence)
-        b.fenceAfter();
+      b.fenceAfter();
       sumWeights(weights, part);
-      if (F == Fault::EarlyRelease && isLast(tile) && part == 0)
-        b.commitTensor(b.barrier(C::empty(values.stage)));
       KV_UNROLL
       for (int slice = 0; slice < C::Slices; ++slice) {
         // What was there is folded.
@@ -156,9 +150,7 @@ private:
       }
     }
     weighed ^= 1 << tile;
-    if (F == Fault::EarlyRelease && isLast(tile))
-      values.move(2);
-    else if (isLast(tile))
+    if (isLast(tile))
       releaseTile(values);
   }
 
@@ -182,10 +174,9 @@ private:
     KV_UNROLL
     for (int k = part * PartSteps; k < (part + 1) * PartSteps; ++k) {
       constexpr int StepAtoms = C::StepElements / AtomRows;
-      int atom = k * StepAtoms - (F == Fault::ValuesOneAtomShort && k ? 1 : 0);
       multiply(to, weights.behind(C::weightsOf(k * C::StepElements)),
-               v.behind(atom * AtomBytes), Major::Other, C::SliceColumns,
-               k > 0);
+               v.behind(k * StepAtoms * AtomBytes), Major::Other,
+               C::SliceColumns, k > 0);
     }
   }
 

@@ -64,23 +64,23 @@ template <class C, TensorBlock B> KV_BODY void storeOnes(B &b) {
 }
 
 /// Who does what in a kernel for prompts, and in one over a latent cache.
-template <TensorBlock B, class C, Fault F> struct TensorRoles {
-  using Loader = TileLoader<B, C, F>;
-  using Issuer = TensorIssuer<B, C, F>;
-  using Rows = TensorRows<Consumers<B, C>, C, F>;
+template <TensorBlock B, class C> struct TensorRoles {
+  using Loader = TileLoader<B, C>;
+  using Issuer = TensorIssuer<B, C>;
+  using Rows = TensorRows<Consumers<B, C>, C>;
 };
-template <TensorBlock B, class C, Fault F>
+template <TensorBlock B, class C>
   requires TensorTiles<C>
-struct TensorRoles<B, C, F> {
-  using Loader = LatentTileLoader<B, C, F>;
-  using Issuer = LatentTensorIssuer<B, C, F>;
-  using Rows = AttentionBody<Consumers<B, C>, C, F>;
+struct TensorRoles<B, C> {
+  using Loader = LatentTileLoader<B, C>;
+  using Issuer = LatentTensorIssuer<B, C>;
+  using Rows = AttentionBody<Consumers<B, C>, C>;
 };
 
 /// The kernel: the first warpgroup copies and issues, the others have rows.
-template <class C, Fault F = Fault::None, TensorBlock B>
+template <class C, TensorBlock B>
 KV_BODY void runTensor(B &b, const TileParams &p) {
-  using Roles = TensorRoles<B, C, F>;
+  using Roles = TensorRoles<B, C>;
   const int warp = b.thread() / WarpLanes;
   if (b.thread() == 0) {
     initTensor<C>(b);
@@ -112,7 +112,7 @@ KV_BODY void runTensor(B &b, const TileParams &p) {
   }
   // Nobody uses tensor memory any more.
   b.sync();
-  if (warp == C::IssuerWarp && F != Fault::NeverFreed) {
+  if (warp == C::IssuerWarp) {
     b.fenceAfter();
     b.freeTensor(memory, TensorColumns);
   }

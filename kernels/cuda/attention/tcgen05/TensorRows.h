@@ -20,9 +20,8 @@
 namespace kv::cuda {
 
 /// The consumers' part; units that parts share are AttentionBody's.
-template <TensorBlock B, class C, Fault F>
-class TensorRows : AttentionBody<B, C, F> {
-  using Base = AttentionBody<B, C, F>;
+template <TensorBlock B, class C> class TensorRows : AttentionBody<B, C> {
+  using Base = AttentionBody<B, C>;
   using Softmax = kv::plan::Softmax;
   using Work = kv::plan::Work;
   using Base::b, Base::p, Base::liveRows, Base::scaleFirst, Base::toLog2;
@@ -38,8 +37,6 @@ public:
   }
 
 private:
-  static constexpr int Places = ScorePlaces<C, F>;
-
   /// So many columns are loaded at once, as often for a row of scores.
   static constexpr int Piece = C::Piece, Pieces = C::ScoreColumns / Piece;
 
@@ -77,7 +74,7 @@ private:
   KV_BODY void runWork(Work &work, const kv::plan::Tile &rows) {
     const bool any = work.leafBegin < work.leafEnd;
     {
-      kv::plan::Sequence sequence = sequenceOf<F>(p, rows.sequence);
+      kv::plan::Sequence sequence = sequenceOf(p, rows.sequence);
       this->seeRows(work, rows, sequence);
       Sight sight{{0, 0}, 0};
       if (row() < liveRows) {
@@ -91,8 +88,7 @@ private:
         ownSight = sight;
     }
     // Nobody reads anything of the last unit.
-    if constexpr (F != Fault::MissingUnitBarrier)
-      b.sync();
+    b.sync();
     if (any) {
       this->loadQueries();
       b.arriveAt(b.barrier(C::Asked));
@@ -101,12 +97,11 @@ private:
       if (b.thread() == 0)
         keptWork().store(0, work);
       // That, and the scale of this row, others have stored.
-      if constexpr (F != Fault::MissingQueriesBarrier)
-        b.sync();
+      b.sync();
       if (any)
         ownFactor = this->powerFactor(row());
     }
-    if (any && b.uniform(tile()) < liveTiles<F>(liveRows)) {
+    if (any && b.uniform(tile()) < liveTiles(liveRows)) {
       runLeaves(work);
     } else { // or nobody multiplies this tile, which has no rows
       moveScores(any ? work.leafEnd - work.leafBegin : 0);
@@ -117,7 +112,7 @@ private:
       work = keptWork().load(0);
     { // Nor this, from before.
       const kv::plan::Tile again = b.load(p.tiles + late(work.tile));
-      this->seeRows(work, again, sequenceOf<F>(p, again.sequence));
+      this->seeRows(work, again, sequenceOf(p, again.sequence));
     }
     if (work.whole())
       finishRow();
@@ -162,8 +157,7 @@ private:
   //===--- A leaf ---------------------------------------------------------===//
 
   template <class Registers> KV_BODY void await(Registers &scores) {
-    if constexpr (F != Fault::EarlyScores)
-      b.awaitLoads(scores);
+    b.awaitLoads(scores);
   }
 
   /// Whether scores of this row cannot be weighed as they are.
@@ -193,8 +187,7 @@ private:
         b.storeTensor(at.behind(i + half), words);
       }
     }
-    if constexpr (F != Fault::EarlySettled)
-      b.awaitStores();
+    b.awaitStores();
   }
   KV_BODY void settlePiece(float (&scores)[Piece], int first) const {
     const auto [seen, path] = sight();
@@ -209,7 +202,7 @@ private:
       for (float &score : scores)
         score = kv::plan::multiply(hyperbolicTangent(score), p.softcap);
     }
-    if (F != Fault::ForgottenMask && (first < seen.x || first > seen.y - Piece))
+    if (first < seen.x || first > seen.y - Piece)
       KV_UNROLL
     for (int i = 0; i < Piece; ++i)
       if (first + i < seen.x || first + i >= seen.y)
@@ -234,14 +227,13 @@ private:
   /// This tile's next scores lie so many places further on.
   KV_BODY void moveScores(int places) {
     const int at = scorePlace + places;
-    scorePhase ^= at / Places & 1;
-    scorePlace = at % Places;
+    scorePhase ^= at / C::ScorePlaces & 1;
+    scorePlace = at % C::ScorePlaces;
   }
 
   KV_BODY void weighLeaf(int leaf) {
     b.awaitPhase(b.barrier(C::scored(scorePlace)), scorePhase);
-    if constexpr (F != Fault::MissingScoresFence)
-      b.fenceAfter();
+    b.fenceAfter();
     const TensorAddress scores = own().behind(scorePlace * C::ScoreColumns);
     const int first = leaf * C::Leaf;
     if (b.anyLane(settles(first)))
@@ -260,12 +252,10 @@ private:
     float maximum = largest * factor(), base = kv::plan::scoreBase(maximum);
     weights = kv::plan::foldMaximum(state.maximum, maximum);
     if constexpr (ByteProducts<C>) { // weights are so many times as large
-      if constexpr (F != Fault::WeightsOfOtherPower)
-        base -= WeightLog;
+      base -= WeightLog;
       weights.right =
           kv::plan::multiply(weights.right, 1.0f / (1 << WeightLog));
     }
-    unroundedSum = 0;
     KV_UNROLL
     for (int i = 0; i < Pieces; ++i) {
       auto &piece = pieces[i % 2];
@@ -299,8 +289,6 @@ private:
       w[i + 1] = kv::plan::powerOfTwo(two.y);
     }
     if constexpr (ByteProducts<C>) {
-      if constexpr (F == Fault::UnroundedSums)
-        unroundedSum += (w[0] + w[1]) + (w[2] + w[3]);
       return narrowFour<typename C::Product>(w[0], w[1], w[2], w[3]);
     } else {
       return narrowPair<typename C::Product>(w[0], w[1]);
@@ -321,10 +309,8 @@ private:
 
   /// That a part of the weights is there.
   KV_BODY void announceWeights(int part) {
-    if constexpr (F != Fault::MissingStoreWait)
-      b.awaitStores();
-    if constexpr (F != Fault::MissingWeightsFence)
-      b.fenceBefore();
+    b.awaitStores();
+    b.fenceBefore();
     b.arriveAt(b.barrier(C::weighed(tile(), part)));
   }
 
@@ -333,12 +319,11 @@ private:
     for (int slice = 0; slice < C::Slices; ++slice)
       foldSlice(slice);
     parity ^= 1;
-    moveScores(liveTiles<F>(liveRows));
+    moveScores(liveTiles(liveRows));
   }
 
   KV_BODY void foldSlice(int slice) {
-    if constexpr (F != Fault::MissingValuesWait)
-      b.awaitPhase(b.barrier(C::multiplied(tile(), slice)), parity);
+    b.awaitPhase(b.barrier(C::multiplied(tile(), slice)), parity);
     b.fenceAfter();
     const TensorAddress memory = own();
     const TensorAddress values = memory.behind(C::valuesOf(tile(), slice));
@@ -363,9 +348,7 @@ private:
         b.arriveAt(b.barrier(C::folded(tile(), slice)));
       }
       if (sums)
-        state.sum = kv::plan::foldValue(
-            state.sum, F == Fault::UnroundedSums ? unroundedSum : sum[0],
-            weights);
+        state.sum = kv::plan::foldValue(state.sum, sum[0], weights);
       foldColumns(slice * C::SliceColumns + first, pieces);
     }
   }
@@ -454,7 +437,6 @@ private:
   int scorePlace, scorePhase = 0; // of this tile's next scores
   int parity = 0;                 // of this tile's next values
   float ownFactor = 0;            // of products of 8 bits
-  float unroundedSum = 0;         // with a fault only
   Sight ownSight;                 // unless it is kept
   Softmax state, total;           // of the group and, at the end, of all
   kv::plan::Weights weights;      // by which the leaf folds into the group

@@ -27,9 +27,8 @@ template <class C, Block B> KV_BODY auto keptWorks(B &b) {
   return b.template shared<kv::plan::Work>(C::KeptWorks, GroupThreads);
 }
 
-template <Block B, class C, Fault F>
-class ByteTileLoader : TileLoader<B, C, F> {
-  using Base = TileLoader<B, C, F>;
+template <Block B, class C> class ByteTileLoader : TileLoader<B, C> {
+  using Base = TileLoader<B, C>;
   using Base::b, Base::p, Base::stage, Base::phase;
   using Work = kv::plan::Work;
 
@@ -56,16 +55,14 @@ public:
 
 private:
   KV_BODY void copyKeys(int leaf, int head, int32_t page) {
-    if constexpr (F != Fault::MissingEmptyWait)
-      b.awaitPhase(b.barrier(C::empty(stage)), phase ^ 1);
+    b.awaitPhase(b.barrier(C::empty(stage)), phase ^ 1);
     this->copyBoxes(leaf, head, page, /*plane=*/0, /*part=*/0,
                     C::Ring + stage * C::TileBytes, b.barrier(C::full(stage)));
     this->template nextStage<C::Stages>();
     this->template nextStage<C::Stages>(); // of the leaf's values
   }
   KV_BODY void copyValues(int leaf, int head, int32_t page) {
-    if constexpr (F != Fault::MissingCopyWait)
-      b.awaitPhase(b.barrier(C::transposed(copy)), copyPhase ^ 1);
+    b.awaitPhase(b.barrier(C::transposed(copy)), copyPhase ^ 1);
     this->copyBoxes(leaf, head, page, /*plane=*/1, /*part=*/0,
                     C::Copies + copy * C::CopyBytes,
                     b.barrier(C::landed(copy)));
@@ -78,9 +75,8 @@ private:
   int copy = 0, copyPhase = 0; // of the next values
 };
 
-template <Block B, class C, Fault F>
-class ByteTransposer : TileBringer<B, C, F> {
-  using Base = TileBringer<B, C, F>;
+template <Block B, class C> class ByteTransposer : TileBringer<B, C> {
+  using Base = TileBringer<B, C>;
   using Base::b, Base::p, Base::lane, Base::first, Base::last, Base::stage,
       Base::phase;
   using typename Base::Work;
@@ -113,8 +109,7 @@ private:
   /// They stay there. The first tile's fence is theirs, too.
   KV_BODY void storeOnes() {
     constexpr int AtomChunks = AtomBytes / ChunkBytes;
-    constexpr uint32_t Ones =
-        F == Fault::MissingOnes ? 0 : 0x01010101u * 0x38; // f8E4M3
+    constexpr uint32_t Ones = 0x01010101u * 0x38; // f8E4M3
     KV_UNROLL_BY(1)
     for (int i = thread; i < C::Stages / 2 * AtomChunks; i += Threads)
       b.template shared<Chunk>(C::Ring, C::Stages * C::TileBytes / ChunkBytes)
@@ -124,24 +119,18 @@ private:
   }
 
   KV_BODY void transposeTile(int leaf) {
-    if constexpr (F != Fault::MissingSlabWait)
-      b.awaitPhase(b.barrier(C::landed(copy)), copyPhase);
-    if constexpr (F != Fault::MissingEmptyWait)
-      b.awaitPhase(b.barrier(C::empty(stage)), phase ^ 1);
+    b.awaitPhase(b.barrier(C::landed(copy)), copyPhase);
+    b.awaitPhase(b.barrier(C::empty(stage)), phase ^ 1);
     auto released = b.barrier(C::transposed(copy));
-    if (F == Fault::EarlySlabRelease && lane == 0)
-      b.arriveAt(released);
     // Two loops: most leaves need not look at what is seen.
     if (this->isSeenInPart(leaf))
       transposeChunks</*Clears=*/true>(leaf);
     else
       transposeChunks</*Clears=*/false>(leaf);
-    if constexpr (F != Fault::MissingTransposeFence)
-      b.fenceAsync();
+    b.fenceAsync();
     b.syncWarp();
     if (lane == 0) {
-      if constexpr (F != Fault::EarlySlabRelease)
-        b.arriveAt(released);
+      b.arriveAt(released);
       b.arriveAt(b.barrier(C::full(stage)));
     }
     if (++copy == C::CopyStages) {
@@ -168,8 +157,7 @@ private:
                                        C::TileBytes / ChunkBytes);
     // Of an operand's row in eight, whether the first store is of odd elements.
     auto isOdd = [](int row) { return row / 4; };
-    const uint32_t even = F == Fault::KeysInOwnOrder ? 0x6240 : 0x6420,
-                   odd = F == Fault::KeysInOwnOrder ? 0x7351 : 0x7531;
+    const uint32_t even = 0x6420, odd = 0x7531;
     const uint32_t selected = isOdd(self / 4) ? odd : even;
     // Of this lane the row of the matrix it names to store: first of the first
     // sixteen keys, both kinds, then of the others.

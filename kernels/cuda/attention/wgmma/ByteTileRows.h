@@ -21,18 +21,15 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F>
-KV_BODY bool AttentionBody<B, C, F>::multiplies() const {
+template <Block B, class C>
+KV_BODY bool AttentionBody<B, C>::multiplies() const {
   int group = b.uniform(warp) / GroupWarps;
   return group == 0 || liveRows > group * (GroupWarps * 16);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::beginScores() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::beginScores() {
   awaitTile(0);
   int group = warp / GroupWarps;
-  if constexpr (F == Fault::QueriesOfOtherRows)
-    group = group == 0;
   Descriptor queries =
       operandAt(C::Queries + group * GroupWarps * 16 * SlabRowBytes);
   Descriptor keys = tileAt(0);
@@ -45,19 +42,14 @@ KV_BODY void AttentionBody<B, C, F>::beginScores() {
   b.commitProducts();
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::awaitScores() {
-  if constexpr (F == Fault::EarlyRelease)
-    releaseTile();
-  if constexpr (F != Fault::EarlyScores)
-    b.template awaitProducts<0>(scores[0]);
-  if constexpr (F != Fault::EarlyRelease)
-    releaseTile();
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::awaitScores() {
+  b.template awaitProducts<0>(scores[0]);
+  releaseTile();
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::narrowWeights(const Powers &powers,
-                                                   Fragments &weights, int)
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::narrowWeights(const Powers &powers,
+                                                Fragments &weights, int)
   requires ByteTiles<C>
 {
   // Four neighbours of a fragment are what a thread has of two column tiles.
@@ -74,21 +66,16 @@ KV_BODY void AttentionBody<B, C, F>::narrowWeights(const Powers &powers,
       four[i] = n < C::ExponentialTiles ? weightOf(score, factor, base)
                                         : power(score);
     }
-    if constexpr (F == Fault::UnroundedSums) {
-      float &sum = sums[side * 2] = n ? sums[side * 2] : 0;
-      for (float each : four)
-        sum += each;
-    }
     weights[n / 4][n / 2 % 2 * 2 + side] =
         narrowFour<typename C::Product>(four[0], four[1], four[2], four[3]);
   }
 }
 
-template <Block B, class C, Fault F>
+template <Block B, class C>
 template <int Tiles>
-KV_BODY void AttentionBody<B, C, F>::multiplyPart(float (&part)[Tiles][4],
-                                                  const Fragments &weights,
-                                                  Descriptor tile) {
+KV_BODY void AttentionBody<B, C>::multiplyPart(float (&part)[Tiles][4],
+                                               const Fragments &weights,
+                                               Descriptor tile) {
   KV_UNROLL
   for (int k = 0; k < C::Leaf / 32; ++k)
     b.template multiplyGroup<typename C::Product, Major::K>(
@@ -96,33 +83,27 @@ KV_BODY void AttentionBody<B, C, F>::multiplyPart(float (&part)[Tiles][4],
   b.commitProducts();
 }
 
-template <Block B, class C, Fault F>
+template <Block B, class C>
 template <int Tiles>
-KV_BODY void AttentionBody<B, C, F>::foldPart(int part,
-                                              const float (&tiles)[Tiles][4]) {
+KV_BODY void AttentionBody<B, C>::foldPart(int part,
+                                           const float (&tiles)[Tiles][4]) {
   KV_UNROLL
   for (int n = 0; n < C::PartTiles; ++n)
     foldTile(part * C::PartTiles + n, tiles[n]);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldLastPart(const LastPart &part) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::foldLastPart(const LastPart &part) {
   // All eight columns of sums are the same.
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
-    if constexpr (F == Fault::UnroundedSums) {
-      float &sum = sums[side * 2];
-      sum += b.shuffleXor(sum, 1);
-      sum += b.shuffleXor(sum, 2);
-    } else {
-      sums[side * 2] = part[C::PartTiles][side * 2];
-    }
+    sums[side * 2] = part[C::PartTiles][side * 2];
   foldRowSums();
   foldPart(C::Parts - 1, part);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::computeLeaf(int leaf)
   requires ByteTiles<C>
 {
   beginScores();
@@ -136,17 +117,12 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
   awaitTurn<C>(b, warp);
   auto multiply = [&](auto &part, Descriptor tile) {
     b.forget(part);
-    if constexpr (F != Fault::MissingProductsFence)
-      b.fenceProducts(weights, part);
+    b.fenceProducts(weights, part);
     multiplyPart(part, weights, tile);
   };
   auto finish = [&](auto &part) {
-    if constexpr (F == Fault::EarlyRelease)
-      releaseTile();
-    if constexpr (F != Fault::EarlyPart)
-      b.template awaitProducts<0>(part);
-    if constexpr (F != Fault::EarlyRelease)
-      releaseTile();
+    b.template awaitProducts<0>(part);
+    releaseTile();
   };
   LastPart last;
   multiply(last, tile.behind(C::PartTiles * (C::Parts - 1) * AtomBytes));
@@ -165,11 +141,9 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::passLeaf() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::passLeaf() {
   // Else it could release a tile twice in one phase.
-  if constexpr (F != Fault::EarlyPass)
-    awaitTurn<C>(b, warp);
+  awaitTurn<C>(b, warp);
   passTurn<C>(b, warp);
   releaseTile();
   releaseTile();
@@ -186,8 +160,8 @@ KV_BODY int pieceOf(int begin, int leaf) {
 }
 
 // Of the work, its unit and its pieces, nothing is kept in registers.
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::runLeaves(const Work &work)
   requires ByteTiles<C>
 {
   auto begin = [&] {
@@ -229,7 +203,7 @@ KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
 }
 
 /// The kernel: the first warpgroup copies and transposes, the others multiply.
-template <class C, Fault F = Fault::None, Block B>
+template <class C, Block B>
   requires ByteTiles<C>
 KV_BODY void runTiles(B &b, const TileParams &p) {
   static_assert(FitsMultiprocessor<C>);
@@ -250,12 +224,12 @@ KV_BODY void runTiles(B &b, const TileParams &p) {
   if (b.thread() < GroupThreads) {
     b.template registersDown<C::LoaderRegisters>();
     if (b.thread() < WarpLanes)
-      ByteTileLoader<B, C, F>(b, p).load();
+      ByteTileLoader<B, C>(b, p).load();
     else
-      ByteTransposer<B, C, F>(b, p).transpose();
+      ByteTransposer<B, C>(b, p).transpose();
   } else {
     b.template registersUp<C::ConsumerRegisters>();
-    consume<C, F>(b, p);
+    consume<C>(b, p);
   }
 }
 

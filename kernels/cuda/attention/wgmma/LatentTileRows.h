@@ -20,8 +20,8 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::multiplyQueries()
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::multiplyQueries()
   requires LatentTiles<C>
 {
   Descriptor queries = operandAt(C::Queries);
@@ -30,9 +30,7 @@ KV_BODY void AttentionBody<B, C, F>::multiplyQueries()
   b.fenceProducts(scores[0]);
   KV_UNROLL
   for (int slab = 0; slab < C::Slabs; ++slab) {
-    if constexpr (F != Fault::MissingTileWait)
-      b.awaitPhase(b.barrier(C::full(half, slab)),
-                   F == Fault::WrongParity ? phase ^ 1 : phase);
+    b.awaitPhase(b.barrier(C::full(half, slab)), phase);
     b.fenceProducts();
     KV_UNROLL
     for (int byte = 0; byte < SlabRowBytes; byte += 32)
@@ -41,13 +39,12 @@ KV_BODY void AttentionBody<B, C, F>::multiplyQueries()
           keys.behind(slab * C::SlabBytes + byte), slab + byte > 0);
   }
   b.commitProducts();
-  if constexpr (F != Fault::EarlyScores)
-    b.template awaitProducts<0>(scores[0]);
+  b.template awaitProducts<0>(scores[0]);
   phase ^= 1;
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::shareWeights(int leaf) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::shareWeights(int leaf) {
   multiplyQueries();
   KeptUnit unit = keptUnit().load(0);
   allSeeFrom = unit.allSeeFrom;
@@ -81,28 +78,23 @@ KV_BODY void AttentionBody<B, C, F>::shareWeights(int leaf) {
       words.store((first ^ n * 4) + side * AtomBytes / 4,
                   weights[n / 2][n % 2 * 2 + side]);
   }
-  if constexpr (F != Fault::MissingWeightsFence)
-    b.fenceAsync();
+  b.fenceAsync();
   if constexpr (TensorTiles<C>) {
     b.fenceBefore();
     b.arriveAt(b.barrier(C::weighed(half)));
     return;
   }
   // This warpgroup reads them itself.
-  if constexpr (F != Fault::MissingGroupBarrier)
-    b.syncNamed(C::ScoresBarrier + half, GroupThreads);
-  if constexpr (F != Fault::MissingWeightsBarrier)
-    b.arriveNamed(C::WeightsBarrier + half, 2 * GroupThreads);
+  b.syncNamed(C::ScoresBarrier + half, GroupThreads);
+  b.arriveNamed(C::WeightsBarrier + half, 2 * GroupThreads);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldStates(int leaf) {
-  if constexpr (F != Fault::MissingWeightsBarrier) {
-    if constexpr (TensorTiles<C>)
-      b.awaitPhase(b.barrier(C::weighed(stage)), leafPhase);
-    else if (half != stage)
-      b.syncNamed(C::WeightsBarrier + stage, 2 * GroupThreads);
-  }
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::foldStates(int leaf) {
+  if constexpr (TensorTiles<C>)
+    b.awaitPhase(b.barrier(C::weighed(stage)), leafPhase);
+  else if (half != stage)
+    b.syncNamed(C::WeightsBarrier + stage, 2 * GroupThreads);
   KV_UNROLL
   for (int side = 0; side < 2; ++side) {
     FloatPair state = leafStates(leaf).load(rowOf(rowTile(), side));
@@ -112,48 +104,37 @@ KV_BODY void AttentionBody<B, C, F>::foldStates(int leaf) {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::releaseSlab(int slab) {
-  if constexpr (PartBlocks<C> > 1 && F != Fault::ReleasedAtHome) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::releaseSlab(int slab) {
+  if constexpr (PartBlocks<C> > 1) {
     // Each asks for half of what comes there: a lane a block.
     b.releaseAt(b.barrier(C::empty(stage, slab)), lane, lane < PartBlocks<C>);
-  } else if (lane == 0 ||
-             (F == Fault::ReleasedTwice && lane == 1 && warp % 4 < 2)) {
+  } else if (lane == 0) {
     b.arriveAt(b.barrier(C::empty(stage, slab)));
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldSlices() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::foldSlices() {
   int begin = half * (C::ValueSlabs / C::Groups);
   Descriptor tile = operandAt(C::Ring + stage * C::TileBytes);
-  Descriptor weights = tile.behind(
-      (F == Fault::WeightsOfOtherLeaf ? (stage ? -1 : 1) * C::TileBytes : 0) +
-      C::Weights);
+  Descriptor weights = tile.behind(C::Weights);
   KV_UNROLL
   for (int slice = 0; slice < C::Slices; ++slice) {
     int slab = begin + slice * C::SliceSlabs;
     float sliced[C::SliceTiles][4];
     b.forget(sliced);
-    if constexpr (F != Fault::MissingProductsFence)
-      b.fenceProducts(sliced);
+    b.fenceProducts(sliced);
     KV_UNROLL
     for (int k = 0; k < C::Leaf / 16; ++k) {
-      int step = F == Fault::ValuesOneAtomShort && k ? k * 2 - 1 : k * 2;
       b.template multiplyGroup<typename C::Product, Major::Other>(
           sliced, weights.behind(k * 32),
-          tile.behind(slab * C::SlabBytes + step * AtomBytes), k > 0);
+          tile.behind(slab * C::SlabBytes + k * 2 * AtomBytes), k > 0);
     }
     b.commitProducts();
-    if (F == Fault::EarlyRelease)
-      for (int i = 0; i < C::SliceSlabs; ++i)
-        releaseSlab(slab + i);
     b.template awaitProducts<0>(sliced);
-    if (F != Fault::EarlyRelease) {
-      KV_UNROLL
-      for (int i = 0; i < C::SliceSlabs; ++i)
-        releaseSlab(slab + i);
-    }
+    KV_UNROLL
+    for (int i = 0; i < C::SliceSlabs; ++i)
+      releaseSlab(slab + i);
     if (slice == C::Slices - 1)
       releaseSlab(C::ValueSlabs);
     KV_UNROLL
@@ -162,8 +143,8 @@ KV_BODY void AttentionBody<B, C, F>::foldSlices() {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::computeLeaf(int leaf)
   requires LatentTiles<C>
 {
   if ((leaf - leafBegin) % 2 == 0) {
@@ -177,48 +158,45 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
 }
 
 /// By one thread: the barriers of the ring.
-template <class C, Fault F = Fault::None, Block B>
-KV_BODY void initSlabs(B &b) {
+template <class C, Block B> KV_BODY void initSlabs(B &b) {
   KV_UNROLL
   for (int stage = 0; stage < C::Stages; ++stage) {
     KV_UNROLL
     for (int slab = 0; slab < C::Slabs; ++slab) {
       b.init(b.barrier(C::full(stage, slab)), 1);
-      b.init(b.barrier(C::empty(stage, slab)),
-             C::readers(slab) /
-                 (F == Fault::OwnReadersCounted ? PartBlocks<C> : 1));
+      b.init(b.barrier(C::empty(stage, slab)), C::readers(slab));
     }
     b.init(b.barrier(C::landed(stage)), 1);
   }
 }
 
 /// The kernel: the first warpgroup copies, the others multiply.
-template <class C, Fault F = Fault::None, Block B>
+template <class C, Block B>
   requires LatentTiles<C>
 KV_BODY void runTiles(B &b, const TileParams &p) {
   if (b.thread() == 0) {
-    initSlabs<C, F>(b);
+    initSlabs<C>(b);
     b.fenceInit();
   }
   // The other block copies to here and arrives here, from its beginning to its
   // end.
   constexpr bool Pair = PartBlocks<C> > 1;
-  if constexpr (Pair && F != Fault::MissingClusterBarrier)
+  if constexpr (Pair)
     b.syncCluster();
   else
     b.sync();
   if (b.thread() < GroupThreads) {
     b.template registersDown<C::LoaderRegisters>();
     if (b.thread() < WarpLanes)
-      LatentTileLoader<B, C, F>(b, p).load();
+      LatentTileLoader<B, C>(b, p).load();
     else if (b.thread() < 2 * WarpLanes)
-      LatentTileLoader<B, C, F>(b, p).clean();
+      LatentTileLoader<B, C>(b, p).clean();
   } else {
     b.template registersUp<C::ConsumerRegisters>();
     Consumers<B, C> consumers(b);
-    AttentionBody<Consumers<B, C>, C, F>(consumers, p).run();
+    AttentionBody<Consumers<B, C>, C>(consumers, p).run();
   }
-  if constexpr (Pair && F != Fault::LeftEarly)
+  if constexpr (Pair)
     b.syncCluster();
 }
 

@@ -36,31 +36,25 @@ template <class C, Block B> KV_BODY void passTurn(B &b, int warp) {
                   2 * GroupThreads);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::loadQueries()
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::loadQueries()
   requires TileRows<C>
 {
   copyQueries();
-  if constexpr (F != Fault::MissingQueriesFence)
-    b.fenceAsync();
+  b.fenceAsync();
   if constexpr (TensorTiles<C>)
     b.arriveAt(b.barrier(C::Asked));
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::awaitTile(int ahead) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::awaitTile(int ahead) {
   int at = stage + ahead;
   bool wraps = at >= C::Stages;
-  if constexpr (F != Fault::MissingTileWait)
-    b.awaitPhase(b.barrier(C::full(wraps ? at - C::Stages : at)),
-                 (F == Fault::WrongParity) ^ phase ^ wraps);
+  b.awaitPhase(b.barrier(C::full(wraps ? at - C::Stages : at)), phase ^ wraps);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::releaseTile() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::releaseTile() {
   if (lane == 0)
-    b.arriveAt(b.barrier(C::empty(stage)));
-  if (F == Fault::ReleasedTwice && lane == 1 && warp < GroupWarps)
     b.arriveAt(b.barrier(C::empty(stage)));
   if (++stage == C::Stages) {
     stage = 0;
@@ -68,27 +62,24 @@ KV_BODY void AttentionBody<B, C, F>::releaseTile() {
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY Descriptor AttentionBody<B, C, F>::operandAt(int offset) const {
+template <Block B, class C>
+KV_BODY Descriptor AttentionBody<B, C>::operandAt(int offset) const {
   return encode({b.sharedAddress(offset), C::SlabBytes, AtomBytes});
 }
 
-template <Block B, class C, Fault F>
-KV_BODY Descriptor AttentionBody<B, C, F>::tileAt(int ahead) const {
+template <Block B, class C>
+KV_BODY Descriptor AttentionBody<B, C>::tileAt(int ahead) const {
   int at = stage + ahead;
   return operandAt(C::Ring +
                    (at >= C::Stages ? at - C::Stages : at) * C::TileBytes);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::multiplyQueries() {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::multiplyQueries() {
   KV_UNROLL
   for (int part = 0; part < C::Parts; ++part)
-    if (F != Fault::OnePartAwaited || part == 0)
-      awaitTile(part);
+    awaitTile(part);
   int group = warp / GroupWarps;
-  if constexpr (F == Fault::QueriesOfOtherRows)
-    group ^= 1;
   Descriptor queries =
       operandAt(C::Queries + group * GroupWarps * 16 * SlabRowBytes);
   Descriptor keys[C::Parts];
@@ -110,23 +101,15 @@ KV_BODY void AttentionBody<B, C, F>::multiplyQueries() {
   }
   b.commitProducts();
   passTurn<C>(b, warp);
-  auto release = [&] {
-    KV_UNROLL
-    for (int part = 0; part < C::Parts; ++part)
-      releaseTile();
-  };
-  if constexpr (F == Fault::EarlyRelease)
-    release();
-  if constexpr (F != Fault::EarlyScores)
-    b.template awaitProducts<0>(scores[0]);
-  if constexpr (F != Fault::EarlyRelease)
-    release();
+  b.template awaitProducts<0>(scores[0]);
+  KV_UNROLL
+  for (int part = 0; part < C::Parts; ++part)
+    releaseTile();
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::narrowWeights(const Powers &powers,
-                                                   Fragments &weights,
-                                                   int leaf) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::narrowWeights(const Powers &powers,
+                                                Fragments &weights, int leaf) {
   // With scales, as the four warps of the other kernels add them up, which have
   // every fourth sixteen of the keys each.
   float partial[2][4] = {};
@@ -171,8 +154,8 @@ KV_BODY void AttentionBody<B, C, F>::narrowWeights(const Powers &powers,
   }
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::weighScores(Fragments &weights, int leaf) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::weighScores(Fragments &weights, int leaf) {
   Powers powers;
   KV_UNROLL
   for (int side = 0; side < 2; ++side) {
@@ -183,16 +166,13 @@ KV_BODY void AttentionBody<B, C, F>::weighScores(Fragments &weights, int leaf) {
     kv::plan::Weights fold =
         kv::plan::foldMaximum(groupState[side].maximum, maximum);
     if constexpr (ByteProducts<C>) { // weights are so many times as large
-      if constexpr (F != Fault::WeightsOfOtherPower)
-        base -= WeightLog;
+      base -= WeightLog;
       fold.right = kv::plan::multiply(fold.right, 1.0f / (1 << WeightLog));
     }
     leafWeights[side] = fold.right;
     if constexpr (C::Scaled) {
       RangePower &power = powers.power[side];
       power = powerAboveScale(largestScales[side]);
-      if constexpr (F == Fault::UnscaledWeights)
-        power = {1, 1, 0};
       base += power.log;
       fold.right = kv::plan::multiply(fold.right, power.power);
     }
@@ -201,34 +181,30 @@ KV_BODY void AttentionBody<B, C, F>::weighScores(Fragments &weights, int leaf) {
   narrowWeights(powers, weights, leaf);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::multiplyWeights(Fragments &weights,
-                                                     int part) {
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::multiplyWeights(Fragments &weights,
+                                                  int part) {
   awaitTile(0);
   Descriptor tile = tileAt(0);
   if constexpr (C::Parts == 1)
     awaitTurn<C>(b, warp);
   b.forget(values[0]);
-  if constexpr (F != Fault::MissingProductsFence)
-    b.fenceProducts(weights, values[0]);
+  b.fenceProducts(weights, values[0]);
   KV_UNROLL
   for (int k = 0; k < C::Leaf / 16; ++k) {
-    int step = F == Fault::ValuesOneAtomShort && k ? k * 2 - 1 : k * 2;
     b.template multiplyGroup<typename C::Product, Major::Other>(
-        values[0], weights[k], tile.behind(step * AtomBytes), k > 0);
+        values[0], weights[k], tile.behind(k * 2 * AtomBytes), k > 0);
   }
   b.commitProducts();
   if constexpr (C::Parts == 1)
     passTurn<C>(b, warp);
   if (part == 0)
     foldRowSums();
-  if constexpr (F != Fault::EarlyPart)
-    b.template awaitProducts<0>(values[0]);
+  b.template awaitProducts<0>(values[0]);
   releaseTile();
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::foldRowSums() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::foldRowSums() {
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
     groupState[side].sum =
@@ -236,8 +212,8 @@ KV_BODY void AttentionBody<B, C, F>::foldRowSums() {
                             {rowWeights[side].x, leafWeights[side]});
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::computeLeaf(int leaf)
   requires TileRows<C>
 {
   multiplyQueries();
@@ -248,7 +224,7 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
   weighScores(weights, leaf);
   // One lane of a warp gives tiles back, which lets scales be overwritten that
   // all have read. Of two warpgroups turns are barriers.
-  if constexpr (C::Scaled && C::Groups == 1 && F != Fault::MissingScalesBarrier)
+  if constexpr (C::Scaled && C::Groups == 1)
     b.syncNamed(turnOf(0), GroupThreads);
   KV_UNROLL
   for (int part = 0; part < C::Parts; ++part) {
@@ -262,16 +238,12 @@ KV_BODY void AttentionBody<B, C, F>::computeLeaf(int leaf)
     scaleBuffer = C::scalesAfter(scaleBuffer);
 }
 
-template <Block B, class C, Fault F>
-KV_BODY bool AttentionBody<B, C, F>::groupHasRows() const {
-  int rows = GroupWarps * 16;
-  if constexpr (F == Fault::RowsOfOneTileMore)
-    rows += 16;
-  return b.uniform(warp) < GroupWarps || liveRows > rows;
+template <Block B, class C>
+KV_BODY bool AttentionBody<B, C>::groupHasRows() const {
+  return b.uniform(warp) < GroupWarps || liveRows > GroupWarps * 16;
 }
 
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::passTiles() {
+template <Block B, class C> KV_BODY void AttentionBody<B, C>::passTiles() {
   KV_UNROLL_BY(1)
   for (int leaf = leafBegin; leaf < leafEnd; ++leaf) {
     // Where a leaf's tiles are all stages, a compiler shall still find out.
@@ -279,7 +251,7 @@ KV_BODY void AttentionBody<B, C, F>::passTiles() {
     // before them, so that none is given back twice in a phase.
     KV_UNROLL
     for (int tile = 0; tile < 2 * C::Parts; ++tile) {
-      if ((C::Parts == 1 || tile == 0) && F != Fault::TurnsNotPassed) {
+      if (C::Parts == 1 || tile == 0) {
         awaitTurn<C>(b, warp);
         passTurn<C>(b, warp);
       }
@@ -295,8 +267,8 @@ KV_BODY void AttentionBody<B, C, F>::passTiles() {
 
 // One loop, unlike the other kernels': where one around it has a piece's end,
 // a compiler does not find enough registers for what that needs.
-template <Block B, class C, Fault F>
-KV_BODY void AttentionBody<B, C, F>::runLeaves(const Work &work)
+template <Block B, class C>
+KV_BODY void AttentionBody<B, C>::runLeaves(const Work &work)
   requires(TileRows<C> && !ByteProducts<C>)
 {
   if constexpr (!LatentTiles<C> && C::Groups > 1)
@@ -343,21 +315,19 @@ template <Block B, class C> struct Consumers : B {
 };
 
 /// What they do, whose warpgroups multiply in turn.
-template <class C, Fault F, Block B>
-KV_BODY void consume(B &b, const TileParams &p) {
+template <class C, Block B> KV_BODY void consume(B &b, const TileParams &p) {
   Consumers<B, C> consumers(b);
   // The first turn is the first warpgroup's, and so is the one left over.
   int warp = consumers.thread() / WarpLanes;
   if (C::Groups == 2 ? warp >= GroupWarps : warp / GroupWarps == C::Groups - 1)
     passTurn<C>(b, warp);
-  AttentionBody<Consumers<B, C>, C, F>(consumers, p).run();
+  AttentionBody<Consumers<B, C>, C>(consumers, p).run();
   if (warp < GroupWarps)
     awaitTurn<C>(b, warp);
 }
 
 /// The kernel: the first warpgroup copies, the others multiply.
-template <class C, Fault F = Fault::None, Block B>
-KV_BODY void runTiles(B &b, const TileParams &p) {
+template <class C, Block B> KV_BODY void runTiles(B &b, const TileParams &p) {
   static_assert(FitsMultiprocessor<C>);
   if (b.thread() == 0) {
     KV_UNROLL
@@ -378,15 +348,15 @@ KV_BODY void runTiles(B &b, const TileParams &p) {
     if constexpr (C::DividesRegisters)
       b.template registersDown<C::LoaderRegisters>();
     if (b.thread() < WarpLanes)
-      TileLoader<B, C, F>(b, p).load();
+      TileLoader<B, C>(b, p).load();
     else if constexpr (C::Widens)
-      TileWidener<B, C, F>(b, p).widen();
+      TileWidener<B, C>(b, p).widen();
     else if (b.thread() < 2 * WarpLanes)
-      TileLoader<B, C, F>(b, p).clean();
+      TileLoader<B, C>(b, p).clean();
   } else {
     if constexpr (C::DividesRegisters)
       b.template registersUp<C::ConsumerRegisters>();
-    consume<C, F>(b, p);
+    consume<C>(b, p);
   }
 }
 

@@ -15,8 +15,8 @@
 
 namespace kv::cuda {
 
-template <Block B, class C, Fault F> class TileWidener : TileBringer<B, C, F> {
-  using Base = TileBringer<B, C, F>;
+template <Block B, class C> class TileWidener : TileBringer<B, C> {
+  using Base = TileBringer<B, C>;
   using Base::b, Base::p, Base::lane, Base::first, Base::last, Base::stage,
       Base::phase, Base::seeKeys, Base::isSeenInPart;
   using typename Base::Work;
@@ -48,8 +48,7 @@ public:
 private:
   /// Until everybody has read what the next tile overwrites.
   KV_BODY void awaitStage() {
-    if constexpr (F != Fault::MissingEmptyWait)
-      b.awaitPhase(b.barrier(C::empty(stage)), phase ^ 1);
+    b.awaitPhase(b.barrier(C::empty(stage)), phase ^ 1);
   }
 
   template <int Plane> KV_BODY void widenTile(int leaf, int part) {
@@ -58,16 +57,12 @@ private:
     KV_UNROLL_BY(1)
     for (int slab = 0; slab < C::TileSlabs; ++slab) {
       auto released = b.barrier(C::widened(copy));
-      if constexpr (F != Fault::MissingSlabWait)
-        b.awaitPhase(b.barrier(C::landed(copy)), copyPhase);
-      if (F == Fault::EarlySlabRelease && lane == 0)
-        b.arriveAt(released);
+      b.awaitPhase(b.barrier(C::landed(copy)), copyPhase);
       widenSlab<Plane>(leaf, part * C::TileSlabs + slab,
                        C::Ring + stage * C::TileBytes + slab * C::SlabBytes);
-      if constexpr (F != Fault::MissingWidenFence)
-        b.fenceAsync();
+      b.fenceAsync();
       b.syncWarp();
-      if (F != Fault::EarlySlabRelease && lane == 0)
+      if (lane == 0)
         b.arriveAt(released);
       if (++copy == C::CopyStages) {
         copy = 0;
@@ -150,7 +145,7 @@ private:
         low = multiplyPair(low, share);
         high = multiplyPair(high, share);
       }
-      if (Plane || F == Fault::KeysInOwnOrder) {
+      if (Plane) {
         out[i / 2].words[i % 2 * 2] = low;
         out[i / 2].words[i % 2 * 2 + 1] = high;
       } else {
@@ -195,9 +190,7 @@ private:
   KV_BODY void bringScales(int leaf, int head) {
     auto rows =
         b.template shared<float>(C::RowScales, C::ScaleBuffers * 2 * C::Leaf);
-    int buffer = F == Fault::OneScaleBuffer ? 0
-                 : F == Fault::ScalesByLeaf ? leaf % C::ScaleBuffers
-                                            : scaleBuffer;
+    int buffer = scaleBuffer;
     scaleBuffer = C::scalesAfter(scaleBuffer);
     if constexpr (C::Shares) // those of the leaf before are read by all
       b.syncNamed(C::WidenersBarrier, C::WidenThreads);
@@ -213,7 +206,7 @@ private:
               shares().store(sharePlace(plane, g) + key, share);
             }));
     }
-    if constexpr (C::Shares && F != Fault::MissingSharesBarrier)
+    if constexpr (C::Shares)
       b.syncNamed(C::WidenersBarrier, C::WidenThreads);
   }
 
