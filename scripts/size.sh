@@ -6,9 +6,10 @@ cd "$(dirname "$0")/.."
 
 # count COMMENT PATTERN...: the lines of each file that neither are blank nor begin with COMMENT.
 count() {
-  git grep -cvE "^[[:space:]]*($|$1)" $commit -- "${@:2}" ':!test/data'
+  git grep $untracked -cvE "^[[:space:]]*($|$1)" $commit -- "${@:2}" ':!test/data'
 }
-commit=${1:-}
+commit=${1:-} untracked=
+[ "$commit" ] || untracked=--untracked
 {
   count '//' '*.cpp' '*.h' '*.c' '*.cu' '*.cuh' '*.td' '*.def' '*.mlir'
   count '#' '*.py' '*.sh' '*.cmake'

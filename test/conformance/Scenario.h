@@ -57,6 +57,8 @@ private:
   void forget();
   void runStep(const json &step);
   int32_t perform(const std::string &what, const json &step);
+  int32_t performOnRequest(const std::string &what, const json &step);
+  int32_t splits(const json &step);
   int32_t serve(const json &step);
   int32_t alloc(const json &step);
   int32_t compute(const json &step);
@@ -85,7 +87,11 @@ private:
     return status;
   }
   void expect(const json &step);
+  void expectMetrics(const json &wanted);
+  void expectRequest(const json &step, uint64_t id);
   void expectInputs(const json &step);
+  void expectRow(uint64_t id, const KvTensorView &table, int64_t row,
+                 int64_t bands);
   void expectPages(const json &wanted, uint64_t id);
 
   Request &request(const json &id) { return requests.at(id.get<uint64_t>()); }
@@ -97,7 +103,12 @@ private:
   void touchCells(const std::vector<const KvRequest *> &requests);
 
   template <class A, class B>
-  void equal(const std::string &what, const A &actual, const B &wanted);
+  void equal(const std::string &what, const A &actual, const B &wanted) {
+    ++numChecks;
+    if (json(actual) != json(wanted))
+      fail(what + " is " + json(actual).dump() + ", expected " +
+           json(wanted).dump());
+  }
   void fail(const std::string &text);
 
   const json &file;

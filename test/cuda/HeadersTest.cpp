@@ -42,6 +42,9 @@ constexpr bool sameShape<R (*)(A...), S (*)(B...)> =
 
 #define KV_SAME(OWN, CUDAS)                                                    \
   static_assert(static_cast<int64_t>(OWN) == static_cast<int64_t>(CUDAS))
+/// A field lies at the same place.
+#define KV_SAME_AT(OWN, FIELD, CUDAS, THEIRS)                                  \
+  static_assert(offsetof(OWN, FIELD) == offsetof(CUDAS, THEIRS))
 KV_SAME(own::AttributeMultiprocessors,
         CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 KV_SAME(own::AttributeMajor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
@@ -68,39 +71,29 @@ KV_SAME(own::TensorZeros, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 static_assert(sizeof(own::TensorMapWords) == sizeof(CUtensorMap) &&
               alignof(own::TensorMapWords) == alignof(CUtensorMap));
 static_assert(sizeof(own::CopyAttributes) == sizeof(CUmemcpyAttributes));
-static_assert(offsetof(own::CopyAttributes, source) ==
-              offsetof(CUmemcpyAttributes, srcLocHint));
-static_assert(offsetof(own::CopyAttributes, target) ==
-              offsetof(CUmemcpyAttributes, dstLocHint));
-static_assert(offsetof(own::CopyAttributes, flags) ==
-              offsetof(CUmemcpyAttributes, flags));
+KV_SAME_AT(own::CopyAttributes, source, CUmemcpyAttributes, srcLocHint);
+KV_SAME_AT(own::CopyAttributes, target, CUmemcpyAttributes, dstLocHint);
+KV_SAME_AT(own::CopyAttributes, flags, CUmemcpyAttributes, flags);
 
 KV_SAME(own::LaunchMayBeginEarly,
         CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 KV_SAME(own::LaunchClusters, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-static_assert(offsetof(own::LaunchAttribute, value) ==
-              offsetof(CUlaunchAttribute, value.clusterDim.x));
+KV_SAME_AT(own::LaunchAttribute, value, CUlaunchAttribute, value.clusterDim.x);
 static_assert(sizeof(own::LaunchAttribute) == sizeof(CUlaunchAttribute));
-static_assert(offsetof(own::LaunchAttribute, value) ==
-              offsetof(CUlaunchAttribute,
-                       value.programmaticStreamSerializationAllowed));
+KV_SAME_AT(own::LaunchAttribute, value, CUlaunchAttribute,
+           value.programmaticStreamSerializationAllowed);
 static_assert(sizeof(own::LaunchConfig) == sizeof(CUlaunchConfig));
-static_assert(offsetof(own::LaunchConfig, sharedBytes) ==
-              offsetof(CUlaunchConfig, sharedMemBytes));
-static_assert(offsetof(own::LaunchConfig, stream) ==
-              offsetof(CUlaunchConfig, hStream));
-static_assert(offsetof(own::LaunchConfig, attributes) ==
-              offsetof(CUlaunchConfig, attrs));
-static_assert(offsetof(own::LaunchConfig, count) ==
-              offsetof(CUlaunchConfig, numAttrs));
+KV_SAME_AT(own::LaunchConfig, sharedBytes, CUlaunchConfig, sharedMemBytes);
+KV_SAME_AT(own::LaunchConfig, stream, CUlaunchConfig, hStream);
+KV_SAME_AT(own::LaunchConfig, attributes, CUlaunchConfig, attrs);
+KV_SAME_AT(own::LaunchConfig, count, CUlaunchConfig, numAttrs);
 
 static_assert(sizeof(own::Algorithm) == sizeof(cublasLtMatmulAlgo_t));
 static_assert(sizeof(own::Heuristic) ==
               sizeof(cublasLtMatmulHeuristicResult_t));
-static_assert(offsetof(own::Heuristic, workspaceBytes) ==
-              offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
-static_assert(offsetof(own::Heuristic, state) ==
-              offsetof(cublasLtMatmulHeuristicResult_t, state));
+KV_SAME_AT(own::Heuristic, workspaceBytes, cublasLtMatmulHeuristicResult_t,
+           workspaceSize);
+KV_SAME_AT(own::Heuristic, state, cublasLtMatmulHeuristicResult_t, state);
 KV_SAME(own::TypeF32, CUDA_R_32F);
 KV_SAME(own::TypeF16, CUDA_R_16F);
 KV_SAME(own::TypeBf16, CUDA_R_16BF);
@@ -123,12 +116,9 @@ KV_SAME(own::PreferenceAlignmentA + 3,
 KV_SAME(nccl::InProgress, ncclInProgress);
 KV_SAME(nccl::Int8, ncclInt8);
 static_assert(sizeof(nccl::UniqueId) == sizeof(ncclUniqueId));
-static_assert(offsetof(nccl::CommConfig, magic) ==
-              offsetof(ncclConfig_t, magic));
-static_assert(offsetof(nccl::CommConfig, version) ==
-              offsetof(ncclConfig_t, version));
-static_assert(offsetof(nccl::CommConfig, blocking) ==
-              offsetof(ncclConfig_t, blocking));
+KV_SAME_AT(nccl::CommConfig, magic, ncclConfig_t, magic);
+KV_SAME_AT(nccl::CommConfig, version, ncclConfig_t, version);
+KV_SAME_AT(nccl::CommConfig, blocking, ncclConfig_t, blocking);
 
 TEST(Headers, NcclConfig) {
   ncclConfig_t theirs = NCCL_CONFIG_INITIALIZER;
