@@ -130,6 +130,7 @@ void leaveOutEach(const FaultyKernel &kernel) {
         cases[site].push_back(i);
         all[site] += count;
       }
+  EXPECT_FALSE(all.empty());
   std::set<Site> expected;
   for (const Survivor &survivor : kernel.survivors) {
     std::vector<Site> found = find(all, survivor.place);
@@ -166,7 +167,8 @@ bool kv::cuda::test::addKernel(FaultyKernel kernel) {
   for (const Row &row : shared->rows)
     addTest(shared->name, row.name,
             [shared, &row] { expectSeen(row.what, row.text, row.run); });
-  addTest(shared->name, "EachPlace", [shared] { leaveOutEach(*shared); });
+  if (!shared->cases.empty())
+    addTest(shared->name, "EachPlace", [shared] { leaveOutEach(*shared); });
   return true;
 }
 
