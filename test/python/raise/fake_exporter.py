@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-import graphs
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+import graphs  # noqa: E402
 
 ARGUMENT = re.compile(r'tensor<([0-9x]*)f32> \{kv.weight = "([^"]*)"')
 
