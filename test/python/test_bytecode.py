@@ -2,11 +2,15 @@
 
 import re
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tools import ROOT, find
+
+sys.path.append(str(ROOT / "test/lit"))
+import rows  # noqa: E402
 
 KV_OPT = find("kv-opt")
 pytestmark = pytest.mark.skipif(KV_OPT is None, reason="kv-opt is not built")
@@ -22,7 +26,10 @@ def kv_opt(data, *options):
 
 def pieces(path):
     """A file's modules, each with its text."""
-    return re.split(r"^// -----.*$", path.read_text(), flags=re.M)
+    text = path.read_text()
+    if "RUN: %rows" in text:
+        text = "\n// -----\n".join(rows.modules(text))
+    return re.split(r"^// -----.*$", text, flags=re.M)
 
 
 def printed(path, piece):

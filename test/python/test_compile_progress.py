@@ -104,6 +104,6 @@ def test_other_lines_begin_anew(module, tmp_path):
 
 
 def test_raise(tmp_path):
-    status, text = on_terminal("--raise", QUICK, ROOT / "test/passes/raise.mlir", "-o", tmp_path / "m.so")
+    status, text = on_terminal("--raise", QUICK, ROOT / "test/passes/raise/raise.mlir", "-o", tmp_path / "m.so")
     assert status == 0 and shown(text)[0][:2] == ("raise", 1), text
     assert {stage for stage, *_ in shown(text)} >= {"raise", "passes"}
