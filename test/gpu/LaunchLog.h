@@ -1,8 +1,8 @@
 //===- LaunchLog.h - Which kernels a row launches ---------------*- C++ -*-===//
 //
 // Each is named on standard output before it is launched, as "+ NAME": when a
-// row does not end, tools/gpu-verify/gpu-verify knows where it may have stopped. Kernels
-// that have hung before are launched by no row.
+// row does not end, tools/gpu-verify/gpu-verify knows where it may have
+// stopped. Kernels that have hung before are launched by no row.
 //
 //===----------------------------------------------------------------------===//
 

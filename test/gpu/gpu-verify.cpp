@@ -1,10 +1,11 @@
 //===- gpu-verify.cpp - One suite's rows on a GPU -------------------------===//
 //
-// tools/gpu-verify/gpu-verify starts this program, once a suite or again after a row
-// that ended it, and tells it on its standard input which row to run next. It
-// answers on its standard output by lines that begin with "@ ". It runs from a
-// folder that tools/gpu-verify/gpu-verify --pack made: needs no compiler, no MLIR, and
-// of the machine only CUDA's driver, and cuBLASLt for products.
+// tools/gpu-verify/gpu-verify starts this program, once a suite or again after
+// a row that ended it, and tells it on its standard input which row to run
+// next. It answers on its standard output by lines that begin with "@ ". It
+// runs from a folder that tools/gpu-verify/gpu-verify --pack made: needs no
+// compiler, no MLIR, and of the machine only CUDA's driver, and cuBLASLt for
+// products.
 //
 //===----------------------------------------------------------------------===//
 

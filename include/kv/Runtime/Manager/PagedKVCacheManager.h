@@ -83,10 +83,10 @@ public:
     /// States of recurrent collections that are kept for later requests, on
     /// each replica, 0 to 2^20; -1: StepLimits::snapshots.
     int64_t snapshots = -1;
-    /// How getOrRecommendReplica() chooses for a new request: false: the replica
-    /// with the largest difference between the pages of the request's prefix
-    /// that it has cached and all pages that it has in use; true: the replica
-    /// with the fewest requests.
+    /// How getOrRecommendReplica() chooses for a new request: false: the
+    /// replica with the largest difference between the pages of the request's
+    /// prefix that it has cached and all pages that it has in use; true: the
+    /// replica with the fewest requests.
     bool withoutPrefixAffinity = false;
     bool enableRuntimeChecks = false; // check() after every call: slow
     uint64_t key = 0;                 // secret key of the prefix index's tags
