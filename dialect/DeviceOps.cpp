@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace kv;
 
-ParseResult kv::parseCallee(OpAsmParser &parser, RuntimeFunctionAttr &callee) {
+static ParseResult parseName(AsmParser &parser, RuntimeFunctionAttr &callee) {
   std::string name;
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseString(&name))
@@ -17,19 +17,19 @@ ParseResult kv::parseCallee(OpAsmParser &parser, RuntimeFunctionAttr &callee) {
   return success();
 }
 
+ParseResult kv::parseCallee(OpAsmParser &parser, RuntimeFunctionAttr &callee) {
+  return parseName(parser, callee);
+}
+
 void kv::printCallee(OpAsmPrinter &p, Operation *, RuntimeFunctionAttr callee) {
   p.printString(stringifyRuntimeFunction(callee.getValue()));
 }
 
 Attribute RuntimeFunctionAttr::parse(AsmParser &parser, Type) {
-  std::string name;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseString(&name) || parser.parseGreater())
+  RuntimeFunctionAttr callee;
+  if (parser.parseLess() || parseName(parser, callee) || parser.parseGreater())
     return {};
-  if (std::optional<RuntimeFunction> function = symbolizeRuntimeFunction(name))
-    return get(parser.getContext(), *function);
-  parser.emitError(loc) << "'" << name << "' is no runtime function";
-  return {};
+  return callee;
 }
 
 void RuntimeFunctionAttr::print(AsmPrinter &p) const {

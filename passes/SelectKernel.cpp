@@ -144,24 +144,18 @@ private:
     Value bytes =
         PlanBytesOp::create(b, b.getIndexType(), blocks, b.dim(lengths, 0),
                             rows, b.getI64IntegerAttr(key.heads));
-    auto i64 = [&](int64_t value) -> Value {
-      return arith::ConstantIntOp::create(b, value, 64);
-    };
-    Value mask = arith::ConstantIntOp::create(
-        b,
-        static_cast<int64_t>(key.mask.getKind()) |
-            (key.tree ? KV_MASK_TREE : 0) |
-            (key.products ? KV_MASK_EIGHT_BIT_PRODUCTS : 0),
-        32);
+    Value mask = b.i32(static_cast<int64_t>(key.mask.getKind()) |
+                       (key.tree ? KV_MASK_TREE : 0) |
+                       (key.products ? KV_MASK_EIGHT_BIT_PRODUCTS : 0));
     Value arguments[] = {blocks,
                          lengths,
                          table,
                          key.values.back(),
                          key.values[3],
-                         i64(key.heads),
-                         arith::IndexCastOp::create(b, b.getI64Type(), rows),
+                         b.i64(key.heads),
+                         b.asI64(rows),
                          mask,
-                         i64(key.mask.getWindow())};
+                         b.i64(key.mask.getWindow())};
     Value memory = tensor::EmptyOp::create(b, planType(), bytes);
     return LaunchOp::create(b, RuntimeFunction::plan, arguments, memory)
         .getResult();
@@ -333,7 +327,7 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
     Emitter b(op);
     Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
     auto grow = [&](Value offsets, int64_t sign) {
-      Value number = arith::ConstantIntOp::create(b, sign, 32);
+      Value number = b.i32(sign);
       lengths = launch(b, RuntimeFunction::growLengths,
                        {lengths, offsets, number}, lengths, b.getI32Type());
     };

@@ -127,7 +127,7 @@ struct ResolveAdvance : OpConversionPattern<AdvanceOp> {
   static Value growOnDevice(Emitter &b, Value lengths, Value offsets) {
     Value out =
         tensor::EmptyOp::create(b, lengths.getType(), b.dim(lengths, 0));
-    Value sign = arith::ConstantIntOp::create(b, 1, 32);
+    Value sign = b.i32(1);
     Value arguments[] = {lengths, offsets, sign};
     return LaunchOp::create(b, RuntimeFunction::growLengths, arguments, out)
         .getResult();

@@ -8,8 +8,7 @@
 #ifndef KV_PASSES_COMMON_CACHECALLS_H
 #define KV_PASSES_COMMON_CACHECALLS_H
 
-#include "kv/Dialect/KV.h"
-#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "Emitter.h"
 
 namespace kv {
 
@@ -22,25 +21,16 @@ struct FunctionCall {
 
 /// What every function on a cache begins with: blocks and scales in logical
 /// order, cache lengths, lookup table.
-llvm::SmallVector<mlir::Value> cacheParameters(mlir::ImplicitLocOpBuilder &b,
-                                               CacheOpInterface op);
+llvm::SmallVector<mlir::Value> cacheParameters(Emitter &b, CacheOpInterface op);
 
-/// Numbers as constants.
-mlir::Value constantI32(mlir::ImplicitLocOpBuilder &b, int64_t value);
-mlir::Value constantI64(mlir::ImplicitLocOpBuilder &b, int64_t value);
-mlir::Value constantF32(mlir::ImplicitLocOpBuilder &b, double value);
-/// An index as an i64.
-mlir::Value indexAsI64(mlir::ImplicitLocOpBuilder &b, mlir::Value index);
-
-FunctionCall callOf(mlir::ImplicitLocOpBuilder &b, StoreOp op);
+FunctionCall callOf(Emitter &b, StoreOp op);
 
 /// With a plan the function is a device's. lse may be null.
-FunctionCall callOf(mlir::ImplicitLocOpBuilder &b, AttentionOp op,
-                    mlir::Value out, mlir::Value lse);
+FunctionCall callOf(Emitter &b, AttentionOp op, mlir::Value out,
+                    mlir::Value lse);
 
 /// What GatherOp does with x of any type.
-FunctionCall callOf(mlir::ImplicitLocOpBuilder &b, GatherOp op,
-                    mlir::Value out);
+FunctionCall callOf(Emitter &b, GatherOp op, mlir::Value out);
 
 } // namespace kv
 

@@ -24,6 +24,16 @@ public:
   mlir::Value constant(mlir::Type type, double value) {
     return mlir::arith::ConstantOp::create(*this, getFloatAttr(type, value));
   }
+  mlir::Value i32(int64_t value) {
+    return mlir::arith::ConstantIntOp::create(*this, value, 32);
+  }
+  mlir::Value i64(int64_t value) {
+    return mlir::arith::ConstantIntOp::create(*this, value, 64);
+  }
+  /// A signed index as an i64.
+  mlir::Value asI64(mlir::Value value) {
+    return mlir::arith::IndexCastOp::create(*this, getI64Type(), value);
+  }
   mlir::Value dim(mlir::Value tensor, int64_t d) {
     return createOrFold<mlir::tensor::DimOp>(tensor, d);
   }
@@ -34,11 +44,8 @@ public:
   }
   /// The index below `count` that is nearest to an i32.
   mlir::Value nearestIndex(mlir::Value number, int64_t count) {
-    auto limit = [&](int64_t value) -> mlir::Value {
-      return mlir::arith::ConstantIntOp::create(*this, value, 32);
-    };
-    number = mlir::arith::MaxSIOp::create(*this, number, limit(0));
-    number = mlir::arith::MinSIOp::create(*this, number, limit(count - 1));
+    number = mlir::arith::MaxSIOp::create(*this, number, i32(0));
+    number = mlir::arith::MinSIOp::create(*this, number, i32(count - 1));
     return mlir::arith::IndexCastUIOp::create(*this, getIndexType(), number);
   }
   mlir::Value add(mlir::Value a, mlir::Value b) {

@@ -21,11 +21,8 @@ std::pair<Value, Value> kv::launchRoute(Emitter &b, RouteOp op) {
   Value experts =
       launch(b, RuntimeFunction::route, op.getBy() ? op.getBy() : logits, sizes,
              b.getI32Type());
-  Value how = arith::ConstantIntOp::create(
-      b,
-      (op.getNormalised() ? KV_SHARES_NORMALISED : 0) +
-          (op.getSigmoid() ? KV_SHARES_SIGMOID : 0),
-      32);
+  Value how = b.i32((op.getNormalised() ? KV_SHARES_NORMALISED : 0) +
+                    (op.getSigmoid() ? KV_SHARES_SIGMOID : 0));
   Value shares = launch(b, RuntimeFunction::shares, {logits, experts, how},
                         sizes, b.getF32Type());
   return {experts, shares};
@@ -34,7 +31,7 @@ std::pair<Value, Value> kv::launchRoute(Emitter &b, RouteOp op) {
 Value kv::launchKeepGroups(Emitter &b, KeepGroupsOp op) {
   SmallVector<Value> arguments{op.getX()};
   for (int64_t number : {op.getGroups(), op.getKeep(), op.getBest()})
-    arguments.push_back(arith::ConstantIntOp::create(b, number, 32));
+    arguments.push_back(b.i32(number));
   return launch(b, RuntimeFunction::keepGroups, arguments,
                 hostSizes(b, b.getLoc(), op.getX()), b.getF32Type());
 }
@@ -57,7 +54,7 @@ Value ExpertOrders::orderOf(Value experts, int64_t count) {
     Value some = arith::MinSIOp::create(b, choices, b.index(count));
     tiles = b.add(b.div(choices, b.index(TileChoices)), some);
   }
-  Value number = arith::ConstantIntOp::create(b, b.getI64Type(), count);
+  Value number = b.i64(count);
   order = launch(b, RuntimeFunction::orderExperts, {experts, number},
                  {tiles, b.getIndexAttr(TileRecord)}, b.getI32Type());
   return order;
@@ -72,8 +69,7 @@ Value kv::launchExpertProduct(Emitter &b, ExpertMatmulOp op, size_t i,
   if (!format)
     return launch(b, RuntimeFunction::expertMatmul, {rows, weight, order},
                   sizes, b.getF32Type());
-  Value number =
-      arith::ConstantIntOp::create(b, static_cast<int64_t>(*format), 32);
+  Value number = b.i32(static_cast<int64_t>(*format));
   return launch(b, RuntimeFunction::expertQuantMatmul,
                 {rows, weight, number, order}, sizes, b.getF32Type());
 }
@@ -86,7 +82,7 @@ Value kv::launchExpertBias(Emitter &b, Value x, Value experts, Value biases,
   SmallVector<OpFoldResult> sizes = hostSizes(b, b.getLoc(), rows);
   Value added = launch(b, RuntimeFunction::embedding, {ids, biases}, sizes,
                        getElementTypeOrSelf(biases));
-  Value function = arith::ConstantIntOp::create(b, KV_PAIR_ADD, 32);
+  Value function = b.i32(KV_PAIR_ADD);
   return fromRows(
       b,
       launch(b, RuntimeFunction::pair, {function, rows, added}, sizes, element),

@@ -125,7 +125,7 @@ LogicalResult LaunchFormer::toLaunch(CopyPagesOp op) {
   replace(op, {RuntimeFunction::copyPages,
                {inLogicalOrder(b, b.getLoc(), op.getBlocks(), op.getLayout()),
                 op.getSource(), op.getDestination(),
-                layer ? indexAsI64(b, layer) : constantI64(b, -1)}});
+                layer ? b.asI64(layer) : b.i64(-1)}});
   return success();
 }
 
@@ -133,9 +133,8 @@ LogicalResult LaunchFormer::toLaunch(LoadOp op) {
   Emitter b(op);
   FunctionCall call{RuntimeFunction::load, cacheParameters(b, op)};
   llvm::append_values(
-      call.parameters, op.getRowOffsets(), indexAsI64(b, op.getPlace()[0]),
-      indexAsI64(b, op.getPlace()[1]),
-      constantI64(b, op.getCollectionType().getWindow()),
+      call.parameters, op.getRowOffsets(), b.asI64(op.getPlace()[0]),
+      b.asI64(op.getPlace()[1]), b.i64(op.getCollectionType().getWindow()),
       emptyFor(b, op.getResult()), emptyFor(b, op.getLengths()));
   replace(op, call);
   return success();
@@ -149,11 +148,11 @@ LogicalResult LaunchFormer::toLaunch(UpdateOp op) {
   Emitter b(op);
   FunctionCall call{RuntimeFunction::update, cacheParameters(b, op)};
   double epsilon = op.getEps() ? op.getEps()->convertToDouble() : 0;
-  llvm::append_values(
-      call.parameters, op.getRowOffsets(), indexAsI64(b, op.getPlace()[0]),
-      indexAsI64(b, op.getPlace()[1]),
-      constantI32(b, static_cast<int64_t>(op.getKind())), op.getOperand(),
-      constantF32(b, epsilon), constantI32(b, op.getInterleaved()));
+  llvm::append_values(call.parameters, op.getRowOffsets(),
+                      b.asI64(op.getPlace()[0]), b.asI64(op.getPlace()[1]),
+                      b.i32(static_cast<int64_t>(op.getKind())),
+                      op.getOperand(), b.constant(b.getF32Type(), epsilon),
+                      b.i32(op.getInterleaved()));
   replace(op, call);
   return success();
 }
@@ -162,7 +161,7 @@ LogicalResult LaunchFormer::toLaunch(StateReadOp op) {
   Emitter b(op);
   SmallVector<Value> cache = cacheParameters(b, op);
   replace(op, {RuntimeFunction::stateRead,
-               {cache[0], cache[3], indexAsI64(b, op.getLayer()),
+               {cache[0], cache[3], b.asI64(op.getLayer()),
                 emptyFor(b, op.getResult())}});
   return success();
 }
@@ -170,9 +169,8 @@ LogicalResult LaunchFormer::toLaunch(StateReadOp op) {
 LogicalResult LaunchFormer::toLaunch(StateWriteOp op) {
   Emitter b(op);
   SmallVector<Value> cache = cacheParameters(b, op);
-  replace(op,
-          {RuntimeFunction::stateWrite,
-           {cache[0], cache[3], indexAsI64(b, op.getLayer()), op.getState()}});
+  replace(op, {RuntimeFunction::stateWrite,
+               {cache[0], cache[3], b.asI64(op.getLayer()), op.getState()}});
   return success();
 }
 
@@ -181,8 +179,8 @@ LogicalResult LaunchFormer::toLaunch(StateConvolutionOp op) {
   SmallVector<Value> cache = cacheParameters(b, op);
   replace(op, {RuntimeFunction::stateConvolution,
                {cache[0], cache[2], cache[3], op.getRowOffsets(),
-                indexAsI64(b, op.getLayer()), op.getX(), op.getWeight(),
-                op.getBias(), emptyFor(b, op.getResult())}});
+                b.asI64(op.getLayer()), op.getX(), op.getWeight(), op.getBias(),
+                emptyFor(b, op.getResult())}});
   return success();
 }
 
@@ -191,18 +189,16 @@ LogicalResult LaunchFormer::toLaunch(StateScanOp op) {
   SmallVector<Value> cache = cacheParameters(b, op);
   replace(op, {RuntimeFunction::stateScan,
                {cache[0], cache[2], cache[3], op.getRowOffsets(),
-                indexAsI64(b, op.getLayer()), op.getQ(), op.getK(), op.getV(),
+                b.asI64(op.getLayer()), op.getQ(), op.getK(), op.getV(),
                 op.getDecay(), op.getStrength(), op.getSkip(),
-                constantI32(b, op.getDelta()), emptyFor(b, op.getResult())}});
+                b.i32(op.getDelta()), emptyFor(b, op.getResult())}});
   return success();
 }
 
 /// What a cast has widened, or the tensor: kernels read 16 bits themselves.
 static Value beforeWidening(Value tensor) {
-  auto cast = tensor.getDefiningOp<LaunchOp>();
-  return cast && cast.getCallee() == RuntimeFunction::cast
-             ? cast.getArguments()[0]
-             : tensor;
+  LaunchOp cast = launchOf(tensor, RuntimeFunction::cast);
+  return cast ? cast.getArguments()[0] : tensor;
 }
 
 LogicalResult LaunchFormer::toLaunch(MergeOp op) {

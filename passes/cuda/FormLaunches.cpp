@@ -23,6 +23,29 @@ using namespace mlir;
 using namespace kv;
 
 namespace {
+/// Calls toLaunch() of an operation that has one.
+struct ToLaunch {
+  LaunchFormer &former;
+  template <class Op>
+  auto operator()(Op op) const -> decltype(former.toLaunch(op)) {
+    if (failed(checkKernel(op)))
+      return failure();
+    return former.toLaunch(op);
+  }
+
+  /// Who works on the contents of a cache, kv-select-kernel says.
+  static LogicalResult checkKernel(Operation *op) {
+    auto cache = dyn_cast<CacheOpInterface>(op);
+    bool selected = cache ? cache.readsCache() || cache.writesCache()
+                          : isa<CopyPagesOp>(op);
+    KernelAttr kernel = getKernel(op);
+    if (!selected || (kernel && kernel.getKind() == KernelKind::Cuda))
+      return success();
+    return op->emitOpError("is not by the kernel 'cuda': run "
+                           "kv-select-kernel{target=cuda} before");
+  }
+};
+
 struct FormLaunches : kv::impl::KVFormLaunchesBase<FormLaunches> {
   using KVFormLaunchesBase::KVFormLaunchesBase;
 
@@ -86,24 +109,7 @@ private:
   static LogicalResult toLaunch(LaunchFormer &former, Operation *op) {
     if (auto linalg = dyn_cast<linalg::LinalgOp>(op))
       return former.toLaunch(linalg);
-    auto visit = [&](auto known) -> decltype(former.toLaunch(known)) {
-      if (failed(checkKernel(known)))
-        return failure();
-      return former.toLaunch(known);
-    };
-    return visitOperation(op, visit).value_or(success());
-  }
-
-  /// Who works on the contents of a cache, kv-select-kernel says.
-  static LogicalResult checkKernel(Operation *op) {
-    auto cache = dyn_cast<CacheOpInterface>(op);
-    bool selected = cache ? cache.readsCache() || cache.writesCache()
-                          : isa<CopyPagesOp>(op);
-    KernelAttr kernel = getKernel(op);
-    if (!selected || (kernel && kernel.getKind() == KernelKind::Cuda))
-      return success();
-    return op->emitOpError("is not by the kernel 'cuda': run "
-                           "kv-select-kernel{target=cuda} before");
+    return visitOperation(op, ToLaunch{former}).value_or(success());
   }
 
   static bool isOnBuffers(Operation *op) {
@@ -132,15 +138,12 @@ private:
       if (op == getOperation() || isHostCode(op))
         return WalkResult::advance();
       failed = true;
-      auto visit = [&](auto known) -> decltype(former.toLaunch(known)) {
-        return former.toLaunch(known);
-      };
       former.noKernel(op)
           << ": kv-cuda has kernels for products with a weight [N, K], "
              "x / sqrt(mean(x * x) + epsilon) * weight, elementwise arithmetic "
              "on one or two tensors (one may be a row for all), rows of a "
              "table, casts, argmax, "
-          << llvm::join(visitedNames<decltype(visit)>(), ", ")
+          << llvm::join(visitedNames<ToLaunch>(), ", ")
           << " (quantised weights with kv.activations = i8)";
       return WalkResult::skip();
     });

@@ -145,7 +145,7 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
     callee = RuntimeFunction::pair;
     if (failed(checkRows(op, callee, moved)))
       return failure();
-    Value function = arith::ConstantIntOp::create(b, match.function, 32);
+    Value function = b.i32(match.function);
     Value x = toRows(b, first), y = match.tensors[1];
     if (cast<RankedTensorType>(y.getType()).getRank() > 1)
       y = toRows(b, y);

@@ -18,7 +18,7 @@ static Value roundRows(Emitter &b, Value x) {
 }
 
 static Value formatOf(Emitter &b, QuantFormat format) {
-  return arith::ConstantIntOp::create(b, static_cast<int64_t>(format), 32);
+  return b.i32(static_cast<int64_t>(format));
 }
 
 LogicalResult LaunchFormer::toLaunch(RouteOp op) {

@@ -44,8 +44,7 @@ LogicalResult LaunchFormer::toLaunch(RopeOp op) {
            << " elements: kv-cuda has a kernel for multiples of "
            << kernels::RowChunk;
   Emitter b(op);
-  Value interleaved =
-      arith::ConstantIntOp::create(b, op.getInterleaved() ? 1 : 0, 32);
+  Value interleaved = b.i32(op.getInterleaved());
   Value made =
       launch(b, RuntimeFunction::rope,
              {op.getX(), op.getPositions(), op.getFreqs(), interleaved},

@@ -16,11 +16,6 @@ namespace kv {
 using namespace mlir;
 using namespace kv;
 
-static LaunchOp launchOf(Value value, RuntimeFunction callee) {
-  auto launch = value.getDefiningOp<LaunchOp>();
-  return launch && launch.getCallee() == callee ? launch : LaunchOp();
-}
-
 /// Whether both are one value, or equal constants.
 static bool isSame(Value a, Value b) {
   Attribute x, y;
@@ -187,7 +182,7 @@ private:
                          normed ? match.k.norm.getArguments()[1] : freqs,
                          number(2),
                          number(3),
-                         arith::ConstantIntOp::create(b, flags, 32)};
+                         b.i32(flags)};
     Value out = match.q.rope.getOut();
     auto made = LaunchOp::create(b, RuntimeFunction::ropeStore, arguments, out);
     remark::passed(b.getLoc(), remark::RemarkOpts::name("Fused").category(

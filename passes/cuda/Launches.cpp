@@ -31,6 +31,11 @@ LaunchOp kv::launch(Emitter &b, const FunctionCall &call) {
   return LaunchOp::create(b, call.callee, arguments, outs, absent);
 }
 
+LaunchOp kv::launchOf(Value tensor, RuntimeFunction callee) {
+  auto launch = tensor.getDefiningOp<LaunchOp>();
+  return launch && launch.getCallee() == callee ? launch : LaunchOp();
+}
+
 Value kv::castTo(Emitter &b, Value tensor, Type element) {
   if (getElementTypeOrSelf(tensor) == element)
     return tensor;

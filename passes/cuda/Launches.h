@@ -29,6 +29,9 @@ mlir::Value launch(Emitter &b, RuntimeFunction callee,
 /// all given.
 LaunchOp launch(Emitter &b, const FunctionCall &call);
 
+/// What makes the tensor, if that is a launch of this function.
+LaunchOp launchOf(mlir::Value tensor, RuntimeFunction callee);
+
 /// The tensor with elements of the type `element`: itself, or a launch of
 /// `cast`.
 mlir::Value castTo(Emitter &b, mlir::Value tensor, mlir::Type element);

@@ -21,8 +21,7 @@ namespace {
 /// Replaces one operation by what it calls.
 class Caller {
 public:
-  Caller(Operation *op, Value context)
-      : b(op->getLoc(), op), context(context) {}
+  Caller(Operation *op, Value context) : b(op), context(context) {}
 
   void convert(LaunchOp op) {
     SmallVector<Value> parameters =
@@ -33,11 +32,10 @@ public:
   }
 
   void convert(PlanBytesOp op) {
-    Value bytes =
-        call(RuntimeFunction::planBytes,
-             {op.getBlocks(), constantI64(b, op.getHeads()),
-              indexAsI64(b, op.getSequences()), indexAsI64(b, op.getTokens())},
-             b.getI64Type());
+    Value bytes = call(RuntimeFunction::planBytes,
+                       {op.getBlocks(), b.i64(op.getHeads()),
+                        b.asI64(op.getSequences()), b.asI64(op.getTokens())},
+                       b.getI64Type());
     op.getBytes().replaceAllUsesWith(asIndex(bytes));
   }
 
@@ -47,8 +45,7 @@ public:
   }
   void convert(PrintOp op) {
     SmallVector<Value> parameters = cacheParameters(b, op);
-    llvm::append_values(parameters, op.getRowOffsets(),
-                        indexAsI64(b, op.getLayer()));
+    llvm::append_values(parameters, op.getRowOffsets(), b.asI64(op.getLayer()));
     call(RuntimeFunction::print, parameters);
   }
 
@@ -73,21 +70,18 @@ public:
   void convert(CheckStepOp op) {
     call(RuntimeFunction::checkStep,
          {op.getRowOffsets(), op.getCacheLengths(), op.getLookupTable(),
-          op.getMaxLengths(),
-          op.getRows() ? indexAsI64(b, op.getRows()) : constantI64(b, -1),
-          constantI64(b, op.getSequences().value_or(-1)),
-          constantI64(b, op.getPage().value_or(0)),
-          constantI64(b, op.getBands().value_or(1))});
+          op.getMaxLengths(), op.getRows() ? b.asI64(op.getRows()) : b.i64(-1),
+          b.i64(op.getSequences().value_or(-1)),
+          b.i64(op.getPage().value_or(0)), b.i64(op.getBands().value_or(1))});
   }
   void convert(CheckResultOp op) {
     call(RuntimeFunction::checkResult,
-         {op.getBuffer(), text(op.getNameAttr()),
-          constantI64(b, op.getDimension()), indexAsI64(b, op.getSize())});
+         {op.getBuffer(), text(op.getNameAttr()), b.i64(op.getDimension()),
+          b.asI64(op.getSize())});
   }
   void convert(CheckIndicesOp op) {
     call(RuntimeFunction::checkIndices,
-         {op.getIndices(), text(op.getNameAttr()),
-          indexAsI64(b, op.getCount())});
+         {op.getIndices(), text(op.getNameAttr()), b.asI64(op.getCount())});
   }
 
 private:
@@ -113,7 +107,7 @@ private:
     return TextOp::create(b, context.getType(), name);
   }
 
-  ImplicitLocOpBuilder b;
+  Emitter b;
   Value context;
 };
 
@@ -121,18 +115,19 @@ struct ConvertKVToRuntime
     : kv::impl::ConvertKVToRuntimeBase<ConvertKVToRuntime> {
   void runOnOperation() override {
     WalkResult result = getOperation().walk([](Operation *op) -> WalkResult {
-      if (isa<CacheOpInterface>(op) && failed(checkForm(op)))
-        return failure();
       std::optional<LogicalResult> converted = visitOperation(
           op, [&](auto known)
             requires requires(Caller caller) { caller.convert(known); }
           { return convert(known); });
       if (converted)
         return *converted;
-      if (isa<CacheOpInterface, CopyPagesOp>(op))
-        return op->emitOpError(
-            "has no runtime function: run kv-decompose before");
-      return success();
+      bool isOnCache = isa<CacheOpInterface>(op);
+      if (!isOnCache && !isa<CopyPagesOp>(op))
+        return success();
+      if (isOnCache && failed(checkForm(op)))
+        return failure();
+      return op->emitOpError(
+          "has no runtime function: run kv-decompose before");
     });
     if (result.wasInterrupted())
       signalPassFailure();
