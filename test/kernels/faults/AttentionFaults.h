@@ -70,6 +70,14 @@ template <class ConfigT, class B> struct Roles {
   }
 };
 
+/// Those that copy tiles; the test includes the kernel.
+template <class ConfigT> struct Tiles : Roles<ConfigT, CpuBlock> {
+  static Results run(typename Roles<ConfigT, CpuBlock>::Fixture &fixture) {
+    return Tiles::runBy(
+        fixture, [](auto &b, const TileParams &p) { runTiles<ConfigT>(b, p); });
+  }
+};
+
 /// What may be left out where others copy tiles.
 inline const Survivor MergedTiles = {
     {"AttentionMerge.h", "finishMerged", Member::Sync},

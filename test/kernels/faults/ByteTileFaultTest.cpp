@@ -13,14 +13,8 @@ using namespace kv::cuda::test;
 
 namespace {
 
-template <int Dim> struct Bytes : Roles<ByteTileConfig<Bf16, Dim>, CpuBlock> {
-  using Fixture = AttentionFixture<Bf16, F8E4M3>;
+template <int Dim> struct Bytes : Tiles<ByteTileConfig<Bf16, Dim>> {
   static AttentionKernel kernel() { return tileKernelFor("f8p", Dim); }
-  static Results run(Fixture &fixture) {
-    return Bytes::runBy(fixture, [](auto &b, const TileParams &p) {
-      runTiles<ByteTileConfig<Bf16, Dim>>(b, p);
-    });
-  }
 };
 using Kernel = Bytes<64>;
 using Parts = Bytes<128>;
@@ -100,9 +94,8 @@ TEST(ByteTileFault, LostNaN) {
   auto isNaN = [](Mistake mistake) {
     Kernel::Fixture fixture(Kernel::kernel(), batch());
     fixture.pool[fixture.place(0, 0, /*position=*/127, 0)] = F8E4M3{0x7f};
-    planted = mistake;
-    Results results = Kernel::run(fixture);
-    planted = Mistake::None;
+    Results results =
+        withMistake(mistake, [&] { return Kernel::run(fixture); });
     return std::isnan(results.out[0]);
   };
   EXPECT_TRUE(isNaN(Mistake::None));

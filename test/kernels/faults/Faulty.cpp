@@ -46,17 +46,16 @@ Garden &Garden::get() {
   return garden;
 }
 
-std::map<Site, int64_t> Garden::record(const std::function<void()> &run) {
+std::set<Site> Garden::record(const std::function<void()> &run) {
   seen.clear();
   recording = true;
   run();
   recording = false;
-  std::map<Site, int64_t> sites;
-  for (const auto &[place, count] : seen) {
-    const auto &[member, path, line, column, function] = place;
+  std::set<Site> sites;
+  for (const auto &[member, path, line, column, function] : seen) {
     std::string_view file = path;
-    sites[{file.substr(file.rfind('/') + 1), shortName(function), member, line,
-           column}] += count;
+    sites.insert({file.substr(file.rfind('/') + 1), shortName(function), member,
+                  line, column});
   }
   return sites;
 }
@@ -75,8 +74,8 @@ void Garden::plant(const std::vector<Plant> &all, bool stopsThreads,
 Action Garden::actionOf(Member member, const std::source_location &at,
                         int thread) {
   if (recording)
-    ++seen[{member, at.file_name(), at.line(), at.column(),
-            at.function_name()}];
+    seen.insert(
+        {member, at.file_name(), at.line(), at.column(), at.function_name()});
   for (const Plant &plant : plants) {
     const Site &site = plant.site;
     if (site.member != member || site.line != at.line() ||

@@ -15,6 +15,7 @@
 #include <compare>
 #include <functional>
 #include <map>
+#include <set>
 #include <source_location>
 
 namespace kv::cuda {
@@ -90,8 +91,8 @@ class Garden {
 public:
   static Garden &get();
 
-  /// Calls `run` and counts the calls of each place.
-  std::map<Site, int64_t> record(const std::function<void()> &run);
+  /// Calls `run`, and says which places it calls.
+  std::set<Site> record(const std::function<void()> &run);
   /// Calls `run` with members that do something else. Where `stops`, a thread
   /// goes no further when something is reported.
   void plant(const std::vector<Plant> &plants, bool stops,
@@ -108,8 +109,7 @@ public:
 
 private:
   bool recording = false, stops = false;
-  std::map<std::tuple<Member, const char *, unsigned, unsigned, const char *>,
-           int64_t>
+  std::set<std::tuple<Member, const char *, unsigned, unsigned, const char *>>
       seen;
   std::vector<Plant> plants;
   std::map<std::pair<size_t, int>, int> counts; // of plant and thread
@@ -122,7 +122,6 @@ template <class B> class Faulty : public B {
 
 public:
   using Barrier = typename B::SharedBarrier;
-  template <class T> using Shared = typename B::template Shared<T>;
 
   explicit Faulty(const B &b) : B(b) {}
 

@@ -1,5 +1,4 @@
-//===- FaultyKernel.h - A kernel with mistakes, and who sees them -*- C++
-//-*-===//
+//===- FaultyKernel.h - A kernel with mistakes ------------------*- C++ -*-===//
 
 #ifndef KV_TEST_KERNELS_FAULTS_FAULTYKERNEL_H
 #define KV_TEST_KERNELS_FAULTS_FAULTYKERNEL_H
@@ -71,9 +70,15 @@ struct FaultyKernel {
 /// Makes tests of the rows, and one of all places.
 bool addKernel(FaultyKernel kernel);
 
+/// The schedules that a case is run under.
+inline constexpr Schedule Schedules[] = {
+    Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random};
+
+/// For what one thread alone does otherwise.
+inline bool is37(int thread) { return thread == 37; }
+
 /// What a case leaves with a mistake. Its places are those of a run without.
-Outcome runWith(const What &what, const Case &run, Schedule schedule,
-                bool stops = false);
+Outcome runWith(const What &what, const Case &run, Schedule schedule);
 
 /// Fails where a schedule does not show the mistake.
 void expectSeen(const What &what, const char *text, const Case &run);

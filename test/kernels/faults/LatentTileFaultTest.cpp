@@ -12,12 +12,6 @@ using namespace kv::cuda::test;
 
 namespace {
 
-template <class ConfigT> struct Tiles : Roles<ConfigT, CpuBlock> {
-  static Results run(typename Roles<ConfigT, CpuBlock>::Fixture &fixture) {
-    return Tiles::runBy(
-        fixture, [](auto &b, const TileParams &p) { runTiles<ConfigT>(b, p); });
-  }
-};
 using Alone = Tiles<LatentTileConfig<Bf16, 192, 128>>;
 using Pair = Tiles<LatentPairConfig<Bf16, 192, 128>>;
 
@@ -132,8 +126,7 @@ const bool Added[] = {
 /// Found bad by a report or by the numbers, as the schedule has it.
 void expectWrong(Mistake mistake) {
   Case run = caseOf<Pair>(pairs());
-  for (Schedule schedule :
-       {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random})
+  for (Schedule schedule : Schedules)
     EXPECT_FALSE(runWith(mistake, run, schedule).isGood());
 }
 

@@ -16,8 +16,6 @@ using namespace kv::cuda::test;
 
 namespace {
 
-bool is37(int thread) { return thread == 37; }
-
 std::vector<float> numbers(size_t count) {
   std::vector<float> x(count);
   for (size_t i = 0; i < count; ++i)
@@ -304,12 +302,11 @@ TEST(MergeSidesFault, ASideOfNothing) {
                        0,
                        0,
                        0};
-    planted = mistake;
-    EXPECT_TRUE(runBody(
-                    places, [&](auto &b) { mergeSidesBody(b, p); },
-                    Schedule::LatestFirst)
-                    .empty());
-    planted = Mistake::None;
+    EXPECT_TRUE(withMistake(mistake, [&] {
+                  return runBody(
+                      places, [&](auto &b) { mergeSidesBody(b, p); },
+                      Schedule::LatestFirst);
+                }).empty());
     return out;
   };
   EXPECT_EQ(merged(Mistake::None), std::vector<float>(8, 3));
@@ -382,9 +379,8 @@ TEST(RopeStoreFault, Partners) {
   });
   launch([&](auto &b) { ropeStoreBody(b, both); });
   EXPECT_EQ(made, apart);
-  planted = Mistake::OwnHalfOnly;
-  launch([&](auto &b) { ropeStoreBody(b, both); });
-  planted = Mistake::None;
+  withMistake(Mistake::OwnHalfOnly,
+              [&] { launch([&](auto &b) { ropeStoreBody(b, both); }); });
   EXPECT_NE(made, apart);
 }
 

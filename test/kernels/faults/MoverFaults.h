@@ -7,7 +7,6 @@
 #include "kernels/cuda/parameters/Movers.h"
 #include "test/kernels/emulator/EmulatorBackend.h"
 
-#include <cstring>
 #include <gtest/gtest.h>
 #include <optional>
 

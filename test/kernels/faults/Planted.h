@@ -23,6 +23,15 @@ enum class Mistake {
 inline Mistake planted = Mistake::None;
 inline bool isPlanted(Mistake mistake) { return planted == mistake; }
 
+/// What `run` returns where the mistake is made.
+template <class Run> auto withMistake(Mistake mistake, Run run) {
+  struct End {
+    ~End() { planted = Mistake::None; }
+  } end;
+  planted = mistake;
+  return run();
+}
+
 } // namespace kv::cuda::test
 
 #endif // KV_TEST_KERNELS_FAULTS_PLANTED_H

@@ -131,7 +131,7 @@ const bool Added[] = {
          {{"SkippedShuffle",
            {{{"StateBody.h", "sumOwn", Member::Shuffle, 1},
              Action::LeaveOut,
-             [](int thread) { return thread == 37; },
+             is37,
              0}},
            "waits for its warp",
            scan(true)},

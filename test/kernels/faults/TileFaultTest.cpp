@@ -8,13 +8,6 @@ using namespace kv::cuda::test;
 
 namespace {
 
-template <class ConfigT> struct Tiles : Roles<ConfigT, CpuBlock> {
-  static Results run(typename Roles<ConfigT, CpuBlock>::Fixture &fixture) {
-    return Tiles::runBy(
-        fixture, [](auto &b, const TileParams &p) { runTiles<ConfigT>(b, p); });
-  }
-};
-
 /// Of 16 bits, in parts, of 8 bits without scales, with one and with several a
 /// row, in parts for one warpgroup, and of drafts.
 using Plain = Tiles<TileConfig<Bf16, Bf16, 64, Scales::None>>;
@@ -162,9 +155,8 @@ TEST(TileScaledFault, UncheckedTilePage) {
   Scaled::Fixture fixture(Scaled::kernel(), batch());
   fixture.table[3] = 1 << 30;
   EXPECT_TRUE(Scaled::run(fixture).reports.empty());
-  planted = Mistake::UncheckedTilePage;
-  Results results = Scaled::run(fixture);
-  planted = Mistake::None;
+  Results results = withMistake(Mistake::UncheckedTilePage,
+                                [&] { return Scaled::run(fixture); });
   ASSERT_FALSE(results.reports.empty());
   EXPECT_NE(results.reports[0].find("leaves global memory"), std::string::npos)
       << results.reports[0];

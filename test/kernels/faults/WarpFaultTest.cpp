@@ -75,7 +75,6 @@ AttentionCase with(AttentionCase c, auto change) {
 
 constexpr auto Keys = "AttentionKeys.h", Rows = "LatentRows.h",
                Merge = "AttentionMerge.h";
-bool is37(int thread) { return thread == 37; }
 
 const Survivor FirstTile = {
     {"AttentionUnit.h", "runWork", Member::Sync, 1},
@@ -234,25 +233,16 @@ const bool Added[] = {
                               }))}}}),
 };
 
-template <class K>
-Results runWithMistake(typename K::Fixture &fixture, Mistake mistake) {
-  planted = mistake;
-  Results results = K::run(fixture);
-  planted = Mistake::None;
-  return results;
-}
-
 /// A fixture as no manager sends it: the mistake leaves memory.
 template <class K, class Change>
 void expectLeaves(Mistake mistake, Change change) {
-  for (Schedule schedule :
-       {Schedule::LatestFirst, Schedule::OldestFirst, Schedule::Random}) {
+  for (Schedule schedule : Schedules) {
     AttentionCase c = ordinary();
     c.machine.schedule = schedule;
     typename K::Fixture fixture(K::kernel(), c);
     change(fixture);
     EXPECT_TRUE(K::run(fixture).reports.empty());
-    Results results = runWithMistake<K>(fixture, mistake);
+    Results results = withMistake(mistake, [&] { return K::run(fixture); });
     ASSERT_FALSE(results.reports.empty());
     EXPECT_NE(results.reports[0].find("leaves global memory"),
               std::string::npos)
@@ -265,7 +255,8 @@ template <class K> void expectOtherBits(Mistake mistake) {
   typename K::Fixture fixture(K::kernel(), manyGroups());
   Results right = K::run(fixture);
   EXPECT_TRUE(fixture.check(right));
-  EXPECT_NE(right.out, runWithMistake<K>(fixture, mistake).out);
+  EXPECT_NE(right.out,
+            withMistake(mistake, [&] { return K::run(fixture); }).out);
 }
 
 } // namespace
@@ -306,8 +297,9 @@ TEST(ScaledRowsFault, UnscaledWeights) {
   ASSERT_TRUE(large.reports.empty());
   for (size_t i = 0; i < expected.size(); ++i)
     ASSERT_NEAR(std::ldexp(large.out[i], -30), expected[i], 0.02) << i;
-  EXPECT_FALSE(std::isfinite(
-      runWithMistake<ScaledRows>(fixture, Mistake::UnscaledWeights).out[0]));
+  EXPECT_FALSE(std::isfinite(withMistake(Mistake::UnscaledWeights, [&] {
+                               return ScaledRows::run(fixture);
+                             }).out[0]));
 }
 TEST(ScaledRowsFault, ScalesOfUnseenKeys) {
   // The last token's value is huge; the token before does not see it.
@@ -315,7 +307,8 @@ TEST(ScaledRowsFault, ScalesOfUnseenKeys) {
   Results plain = ScaledRows::run(fixture);
   fixture.setScale(fixture.place(0, 1, 141, 0) / 64, 0x1p90f);
   auto isSame = [&](Mistake mistake) {
-    Results other = runWithMistake<ScaledRows>(fixture, mistake);
+    Results other =
+        withMistake(mistake, [&] { return ScaledRows::run(fixture); });
     return std::equal(plain.out.begin(), plain.out.begin() + 4 * 64,
                       other.out.begin());
   };
