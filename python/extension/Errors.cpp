@@ -53,6 +53,19 @@ static constexpr const char *Fields[] = {
     "prefixDuration",    "prefixPriority", "prefixTokens",
     "speculativeMethod", "topK",           "topP"};
 
+/// Those that Python spells otherwise, with its spelling.
+static const std::vector<std::pair<std::string_view, std::string>> &
+spellings() {
+  static const auto all = [] {
+    std::vector<std::pair<std::string_view, std::string>> found;
+    for (const char *field : Fields)
+      if (std::string keyword = toSnake(field); keyword != field)
+        found.emplace_back(field, std::move(keyword));
+    return found;
+  }();
+  return all;
+}
+
 /// Replaces each whole word `from`.
 static void replaceWord(std::string &message, std::string_view from,
                         std::string_view to) {
@@ -88,8 +101,8 @@ std::string kv::python::inPython(std::string message) {
     message.replace(0, std::min(end + (isMaking ? 2 : 0), message.size()),
                     isMaking ? "" : toSnake(name));
   }
-  for (const char *field : Fields)
-    replaceWord(message, field, toSnake(field));
+  for (const auto &[field, keyword] : spellings())
+    replaceWord(message, field, keyword);
   return message;
 }
 

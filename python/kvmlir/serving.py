@@ -80,10 +80,13 @@ class Server:
 
     def __init__(self, model: Model, manager: Optional[KVCacheManager] = None,
                  **options: "Unpack[ServerOptions]"):
-        limits: dict[str, Any] = {one.name: one.default for one in SERVER} | options
-        for name, given in limits.items():
+        limits: dict[str, Any] = {one.name: one.default for one in SERVER}
+        for name, given in options.items():
+            if name not in limits:
+                raise TypeError(f"a server has no field {name}")
             if given == 0:  # the runtime's default
                 raise ValueError(f"{name} is 0, allowed: 1 or more")
+        limits |= options
         if manager is None:
             manager = _default_manager(model, limits["max_batch"], limits["max_batch_tokens"])
         self.model, self.manager = model, manager

@@ -47,25 +47,35 @@ static Expected<ManagerSetup> readOptions(const KvManagerOptions &options) {
   auto refuse = [](const auto &...parts) {
     return makeError(KV_STATUS_INVALID_ARGUMENT, "kvManagerCreate: ", parts...);
   };
+  // An empty text asks for nothing.
+#define DROP_TEXT(name, ...)                                                   \
+  if (given.name && !*given.name)                                              \
+    given.name = nullptr;
+#define DROP_NUMBER(...)
+#define DROP_COUNT(...)
+#define DROP_SWITCH(...)
+#define DROP_CHOICE(...)
+#define DROP_OTHER(...)
+#define KV_OPTION(kind, ...) DROP_##kind(__VA_ARGS__)
+#include "kv/ABI/ManagerOptions.def"
+#define READ(name, place, needed, value)                                       \
+  if (given.name) {                                                            \
+    if (!given.needed)                                                         \
+      return refuse(#name " is given, and no " #needed);                       \
+    setup.place = decltype(setup.place)(value);                                \
+  }
 #define READ_NUMBER(name, type, place, ...)                                    \
-  if (given.name)                                                              \
-    setup.place = given.name;
+  READ(name, place, nothing, given.name)
 #define READ_COUNT READ_NUMBER
 #define READ_SWITCH(name, place, flag, needed, sentence)                       \
-  if (given.name && !given.needed)                                             \
-    return refuse(#name " is given, and no " #needed);                         \
-  setup.place = decltype(setup.place)(given.name != 0);
+  READ(name, place, needed, 1)
 #define READ_TEXT(name, place, flag, needed, sentence)                         \
-  if (given.name && !given.needed)                                             \
-    return refuse(#name " is given, and no " #needed);                         \
-  setup.place = given.name ? given.name : "";
+  READ(name, place, needed, given.name)
 #define READ_CHOICE(name, place, first, second, flag, needed, sentence)        \
   if (given.name < 0 || given.name > 2)                                        \
     return refuse(#name " is ", given.name,                                    \
                   ", allowed: 0 (none), 1 (" first "), 2 (" second ")");       \
-  if (given.name && !given.needed)                                             \
-    return refuse(#name " is given, and no " #needed);                         \
-  setup.place = decltype(setup.place)(given.name);
+  READ(name, place, needed, given.name)
 #define READ_OTHER(...)
 #define KV_OPTION(kind, ...) READ_##kind(__VA_ARGS__)
 #include "kv/ABI/ManagerOptions.def"

@@ -177,7 +177,7 @@ int32_t kvServerCreate(const KvModel *model, const KvManager *manager,
     if (given.name < (least) || given.name > (most))                           \
       return invalid("kvServerCreate: " #name " is ", given.name,              \
                      ", allowed: ", least, " to ", most);                      \
-    limits.place = given.name;                                                 \
+    limits.scheduler.place = given.name;                                       \
   }
 #include "kv/ABI/ServerOptions.def"
     const Manifest &manifest = model->model.manifest();

@@ -1,17 +1,35 @@
 //===- PagedKVCacheManager.cpp - Pages for a batch of requests ------------===//
 
-#include "kv/Runtime/Manager/ManagerSetup.h"
+#include "kv/Runtime/Manager/PagedKVCacheManager.h"
 
 #include "PageTiers.h"
 #include "PagedReplica.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace kv;
 
 //===----------------------------------------------------------------------===//
 // Construction
 //===----------------------------------------------------------------------===//
+
+Expected<void> PagedKVCacheManager::Options::validate() const {
+#define RANGE_NUMBER(name, type, place, standard, least, most, ...)            \
+  if (type value = place;                                                      \
+      value && (std::cmp_less(value, least) || std::cmp_greater(value, most))) \
+    return makeError(KV_STATUS_INVALID_ARGUMENT,                               \
+                     "cache manager: " #name " is ", value,                    \
+                     ", allowed: ", least, " to ", most);
+#define RANGE_COUNT RANGE_NUMBER
+#define RANGE_SWITCH(...)
+#define RANGE_TEXT(...)
+#define RANGE_CHOICE(...)
+#define RANGE_OTHER(...)
+#define KV_OPTION(kind, ...) RANGE_##kind(__VA_ARGS__)
+#include "kv/ABI/ManagerOptions.def"
+  return {};
+}
 
 Expected<std::unique_ptr<PagedKVCacheManager>>
 PagedKVCacheManager::make(const MultiKVCacheParams &params,
@@ -27,7 +45,7 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
   if (int64_t most = longestSequence(params); options.maxSeqLen > most)
     return invalid("maxSeqLen is ", options.maxSeqLen, ", allowed: 1 to ",
                    most);
-  if (Expected<void> valid = ManagerSetup{options}.validate(); !valid)
+  if (Expected<void> valid = options.validate(); !valid)
     return std::unexpected(valid.error());
   constexpr int64_t MostSnapshots = 1 << 20;
   if (options.snapshots < -1 || options.snapshots > MostSnapshots)

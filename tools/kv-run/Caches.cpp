@@ -41,8 +41,7 @@ static Expected<void> chooseTiers(const Options &options,
     return makeError(KV_STATUS_INVALID_ARGUMENT, flag,
                      " is given, and --no-prefix-cache");
   constexpr int64_t MostBytes = int64_t(512) << 20;
-  PagedSizes sizes(params,
-                   options.serving.scheduler.maxBatch / options.replicas, 0,
+  PagedSizes sizes(params, options.steps.maxBatch / options.replicas, 0,
                    {.snapshots = setup.snapshots});
   // What peers may read is in host memory, so all that the devices have is.
   int64_t hostPages = options.hostPages.value_or(sizes.hostPages(
@@ -84,12 +83,12 @@ kv::run::openCaches(const Options &options, LoadedModel &loaded,
   const Device &device = loaded.session.device();
   std::random_device entropy;
   ManagerSetup wanted = options.setup;
-  wanted.maxBatchSize = options.serving.scheduler.maxBatch;
+  wanted.maxBatchSize = options.steps.maxBatch;
   if (device.kind != Device::Kind::CPU)
     wanted.devices = {device};
   wanted.maxSeqLen = loaded.signature.maxSeqLen;
   wanted.maxSteps = 1;
-  wanted.maxChunkTokens = options.serving.scheduler.maxBatchTokens;
+  wanted.maxChunkTokens = options.steps.maxBatchTokens;
   wanted.numPages = loaded.pages;
   wanted.availableCacheMemory = 0; // of which the pages were computed
   wanted.key = (uint64_t(entropy()) << 32) | entropy();

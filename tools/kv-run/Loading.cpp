@@ -15,7 +15,6 @@ static Expected<int64_t> choosePages(const Options &options,
                                      const ForwardSignature &signature) {
   const MultiKVCacheParams &cache = signature.cache;
   const ManagerSetup &given = options.setup;
-  const Scheduler::Options &steps = options.serving.scheduler;
   if (options.pageSize && *options.pageSize != cache.pageSize())
     return makeError(KV_STATUS_INVALID_ARGUMENT, "--page-size is ",
                      *options.pageSize, ", the artifact's page size is ",
@@ -33,9 +32,9 @@ static Expected<int64_t> choosePages(const Options &options,
   constexpr int64_t MostBytes = int64_t(1) << 30;
   int64_t bytes =
       given.availableCacheMemory ? given.availableCacheMemory : MostBytes;
-  PagedSizes sizes(cache, steps.maxBatch / options.replicas,
+  PagedSizes sizes(cache, options.steps.maxBatch / options.replicas,
                    signature.maxSeqLen,
-                   {1, steps.maxBatchTokens, given.snapshots});
+                   {1, options.steps.maxBatchTokens, given.snapshots});
   int64_t pages = sizes.pagesIn(bytes / options.replicas);
   if (!given.availableCacheMemory)
     return std::clamp<int64_t>(pages, 1,
@@ -90,11 +89,10 @@ kv::run::loadModel(const Options &options,
       ForwardSignature::from(model->manifest());
   if (!signature)
     return ofArtifact(signature.error());
-  if (options.replicas > options.serving.scheduler.maxBatch)
+  if (options.replicas > options.steps.maxBatch)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "--replicas is ",
                      options.replicas, ", --max-batch is ",
-                     options.serving.scheduler.maxBatch,
-                     ": each replica needs a request");
+                     options.steps.maxBatch, ": each replica needs a request");
   for (KVCacheParams &one : signature->cache.params) {
     one.enablePrefixCaching =
         options.prefixCache && signature->cache.params[0].geometry.isPaged();

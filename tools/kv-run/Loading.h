@@ -27,7 +27,8 @@ Expected<LoadedModel> loadModel(const Options &options,
                                 const std::shared_ptr<Communicator> &ranks);
 
 /// The cache manager of a loaded model. `ranked`, which outlives it, passes
-/// page operations on to other ranks, if there are any. Errors name the option.
+/// page operations on to other ranks, if there are any. Errors: those of
+/// ManagerHost::open(); others name the option.
 Expected<std::unique_ptr<ManagerHost>> openCaches(const Options &options,
                                                   LoadedModel &loaded,
                                                   RankedRunner &ranked,

@@ -15,7 +15,7 @@ static constexpr int64_t MostBytes = int64_t(1) << 62;
 
 /// Adds the options of a manager and of a server that have flags.
 static void addTables(CLI::App &app, ManagerSetup &setup,
-                      TextGenerator::Options &serving) {
+                      Scheduler::Options &steps) {
   std::map<std::string_view, CLI::Option *> options; // by name
   std::vector<std::pair<CLI::Option *, std::string_view>> needs;
   auto keep = [&](std::string_view name, std::string_view needed,
@@ -54,7 +54,7 @@ static void addTables(CLI::App &app, ManagerSetup &setup,
 #include "kv/ABI/ManagerOptions.def"
 #define KV_OPTION(kind, name, type, place, standard, least, most, flag,        \
                   needed, sentence)                                            \
-  keep(#name, #needed, number("--" flag, serving.place, least, most, sentence));
+  keep(#name, #needed, number("--" flag, steps.place, least, most, sentence));
 #include "kv/ABI/ServerOptions.def"
   for (auto [option, needed] : needs)
     option->needs(options.at(needed));
@@ -92,7 +92,7 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   app.add_flag("!--no-graphs", options.graphs,
                "on a GPU: call the entry for every step, also where an equal "
                "one is kept as a CUDA graph");
-  addTables(app, options.setup, options.serving);
+  addTables(app, options.setup, options.steps);
   app.get_option("--cache-bytes")->excludes(app.get_option("--pages"));
   app.add_option("--page-size", options.pageSize,
                  "tokens; must equal the artifact's")

@@ -4,7 +4,7 @@
 #define KV_TOOLS_KVRUN_OPTIONS_H
 
 #include "kv/Runtime/Manager/ManagerSetup.h"
-#include "kv/Runtime/Serving/TextGenerator.h"
+#include "kv/Runtime/Serving/Scheduler.h"
 
 #include <cstdint>
 #include <optional>
@@ -26,7 +26,7 @@ struct Options {
   bool deterministic = false;
   bool graphs = true;
   ManagerSetup setup; // of numPages and availableCacheMemory what was given
-  TextGenerator::Options serving;
+  Scheduler::Options steps;
   std::optional<int64_t> pageSize;
   int32_t replicas = 1;
   bool prefixCache = true;

@@ -81,11 +81,10 @@ int answer(const Options &options, LoadedModel &loaded, ManagerHost &caches,
   std::unique_ptr<PeerRequests> prompts;
   if (options.setup.peer.role == ManagerSetup::Role::Prefill)
     prompts = std::make_unique<PeerRequests>(*caches.peer, *paged);
-  TextGenerator generator(runner, *caches.manager,
-                          prompts ? *prompts
-                                  : static_cast<GenerationSink &>(writer),
-                          {.scheduler = options.serving.scheduler,
-                           .maxSeqLen = loaded.signature.maxSeqLen});
+  TextGenerator generator(
+      runner, *caches.manager,
+      prompts ? *prompts : static_cast<GenerationSink &>(writer),
+      {.scheduler = options.steps, .maxSeqLen = loaded.signature.maxSeqLen});
   if (paged)
     stream.setIdle(paged->resetDescriptor(), [&] { paged->serveResets(); });
   caches.setServing(&generator.figures());

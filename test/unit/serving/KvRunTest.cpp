@@ -80,7 +80,7 @@ std::vector<int32_t> tokensOf(const std::vector<json> &lines,
 
 TEST(Options, AreWhatTheTablesSay) {
   ManagerSetup setup;
-  TextGenerator::Options serving;
+  Scheduler::Options steps;
 #define IS_NUMBER(name, type, place, standard, ...)                            \
   EXPECT_EQ(setup.place, type(standard)) << #name;
 #define IS_COUNT IS_NUMBER
@@ -92,7 +92,7 @@ TEST(Options, AreWhatTheTablesSay) {
 #define KV_OPTION(kind, ...) IS_##kind(__VA_ARGS__)
 #include "kv/ABI/ManagerOptions.def"
 #define KV_OPTION(kind, name, type, place, standard, ...)                      \
-  EXPECT_EQ(serving.place, type(standard)) << #name;
+  EXPECT_EQ(steps.place, type(standard)) << #name;
 #include "kv/ABI/ServerOptions.def"
 }
 

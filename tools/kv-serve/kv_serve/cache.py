@@ -24,12 +24,13 @@ def make_manager(model, options, name, note):
     params = model.params
     pages = _choose_pages(params, model.manifest.model_max_seq_len, options)
     given.pop("available_cache_memory", None)  # of which the pages were computed
-    if options.disk_directory or options.block_store_endpoint:
+    connector = "tiered" if options.disk_directory or options.block_store_endpoint else "host"
+    if connector == "tiered":
         given.update(model=model.identity.pages)
     if options.peer_role:
         given.update(peer_model=model.identity.peers, note=note)
-    if options.host_pages or given.keys() & {"disk_directory", "block_store_endpoint", "peer_role"}:
-        params = _with_tiers(params, pages, options)
+    if connector == "tiered" or options.host_pages or options.peer_role:
+        params = _with_tiers(params, pages, connector, options)
         given.update(asynchronous_loads=True)  # other requests go on
 
     def make(length, **monitoring):
@@ -78,13 +79,12 @@ def _longest(params, pages, length, options):
         1, tokens, all_memory, 1, options.max_batch_tokens))
 
 
-def _with_tiers(params, pages, options):
+def _with_tiers(params, pages, connector, options):
     caches = params.params if isinstance(params, kvmlir.MultiKVCacheParams) else [params]
     # What peers may read is in host memory, so all that the devices have is.
     most = (1 << 62) if options.peer_role == "prefill" else _HOST_BYTES
     host_pages = options.host_pages or params.spec().paged_host_pages(options.max_batch, pages, most)
     gigabytes = host_pages * params.spec().bytes_per_record() / 2**30
-    connector = "tiered" if options.disk_directory or options.block_store_endpoint else "host"
     caches = [dataclasses.replace(one, kv_connector=connector, host_kvcache_swap_space_gb=gigabytes)
               for one in caches]
     return caches[0] if len(caches) == 1 else kvmlir.MultiKVCacheParams.from_params(*caches)

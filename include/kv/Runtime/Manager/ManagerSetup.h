@@ -13,10 +13,6 @@ namespace kv {
 struct ManagerSetup : PagedKVCacheManager::Options {
   enum class Role { None, Prefill, Decode };
 
-  /// Error: a number that is not 0 is out of its range. Whether it may be 0,
-  /// say those who use it.
-  Expected<void> validate() const;
-
   EventPublisher::Options publisher = {.endpoint = {}};
   std::string metrics = {}, metricsVllm = {};
   struct {

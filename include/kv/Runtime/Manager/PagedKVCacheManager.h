@@ -64,6 +64,10 @@ public:
   };
 
   struct Options {
+    /// Error: a number of kv/ABI/ManagerOptions.def that is not 0 is out of its
+    /// range. Whether it may be 0, say those who use it.
+    Expected<void> validate() const;
+
     /// params.numDevices() devices, replica by replica; if empty, cpu:0 and so
     /// on.
     std::vector<Device> devices = {};
