@@ -22,6 +22,7 @@ program=check_models
 if [ "${1:-}" = --record ]; then
   program=record_models
   shift
+elif [ $# -eq 0 ]; then
+  $folder/bin/python test/python/raise/check_missing.py
 fi
-[ $# -gt 0 ] || $folder/bin/python test/python/raise/check_missing.py
 exec $folder/bin/python test/python/raise/$program.py "$@"

@@ -10,16 +10,12 @@
 using namespace mlir;
 using namespace kv;
 
-/// Of the blocks of 16 rows that a quantised weight is packed to.
+/// Of a quantised weight that is packed; as packedShape() of any sizes.
 static double packedBytes(QuantFormat format, double elements, double rows) {
-  switch (format) {
-#define KV_QUANT_FORMAT(Name, spelling, group, fileBytes, bytes)               \
-  case QuantFormat::Name:                                                      \
-    return group ? elements / (16. * group) * bytes                            \
-                 : elements + rows / 16 * bytes;
-#include "kv/ABI/QuantFormats.def"
-  }
-  return 0;
+  QuantSizes sizes = sizesOf(format);
+  return sizes.group
+             ? elements / double(kPackedRows * sizes.group) * sizes.bytes
+             : elements + rows / kPackedRows * sizes.bytes;
 }
 
 /// 0 for what the module does not know.

@@ -2,6 +2,8 @@
 
 #include "MappedFile.h"
 
+#include "MoveAll.h"
+
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -31,17 +33,13 @@ constexpr size_t HugePage = size_t(2) << 20;
 /// Reads `bytes` bytes from the beginning of a file. False with errno set; a
 /// file that has become shorter is an error of input.
 static bool readAll(int file, char *target, size_t bytes) {
-  for (size_t done = 0; done < bytes;) {
+  return moveAll(bytes, [&](size_t done) {
     ssize_t got =
         pread(file, target + done, bytes - done, static_cast<off_t>(done));
     if (got == 0)
       errno = EIO;
-    if (got == 0 || (got < 0 && errno != EINTR))
-      return false;
-    if (got > 0)
-      done += static_cast<size_t>(got);
-  }
-  return true;
+    return got;
+  });
 }
 
 Expected<MappedFile> MappedFile::open(const std::filesystem::path &path,

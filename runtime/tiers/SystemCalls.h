@@ -3,30 +3,16 @@
 #ifndef KV_RUNTIME_TIERS_SYSTEMCALLS_H
 #define KV_RUNTIME_TIERS_SYSTEMCALLS_H
 
+#include "runtime/base/MoveAll.h"
+
 #include <lmdb.h>
 
-#include <cerrno>
 #include <cstddef>
 #include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 namespace kv {
-
-/// Calls move(done) for the bytes from `done` on, until all are through. It
-/// gives how many it has moved, which may be fewer, or -1 and sets errno; an
-/// interrupted one is called again. False: it failed, or there are no more.
-template <class Move> bool moveAll(size_t bytes, Move &&move) {
-  for (size_t done = 0; done < bytes;) {
-    ssize_t moved = move(done);
-    if (moved < 0 && errno == EINTR)
-      continue;
-    if (moved <= 0)
-      return false;
-    done += static_cast<size_t>(moved);
-  }
-  return true;
-}
 
 /// Every call by which records reach a disk or come from it. Tests replace it
 /// and let each call fail in turn. Called by several threads.

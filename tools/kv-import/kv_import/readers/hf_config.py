@@ -54,11 +54,10 @@ class _Reader:
         if isinstance(kind, str) and kind not in FAMILIES:
             raise NotTaken(f"{self.path}: model_type is {shown(kind)}; supported: "
                            f"{', '.join([*FAMILIES, *WRAPPERS])}", f"{kind} has no importer of its own")
-        found = checked(HuggingFace, raw, self.path)
-        if "model_type" not in found:
-            raise ImportFailure(f"{self.path}: lacks 'model_type'")
-        self.kind, self.family = kind, FAMILIES[kind]
-        self.raw = self.family.missing | found
+        self.raw = checked(HuggingFace, raw, self.path)
+        self.kind = self._value("model_type")
+        self.family = FAMILIES[self.kind]
+        self.raw = self.family.missing | self.raw
         self.quantised = raw.get("quantization_config")
 
     def _value(self, key, default=None):
@@ -190,9 +189,6 @@ class _Reader:
         more = {}
         if self.family.recurrent:
             more = recurrent_settings(self.family.recurrent, self.raw, self._positive, self._refuse)
-        if self.family.ropes == "asked" and self.raw.get("position_embedding_type") != "rope":
-            # No position embedding: every position is the first one, which turns nothing.
-            more["rope"] = Rope(theta=10000.0, linear=math.inf)
         if self.family.scales == "granite":
             return more | {"embedding_scale": self._value("embedding_multiplier", 1.0),
                            "residual_scale": self._value("residual_multiplier", 1.0),
@@ -325,7 +321,11 @@ class _Reader:
         found, family = self._found_ropes(), self.family
         theta = self.raw.get("rope_theta", 10000.0)
         if family.ropes != "by kind":
-            return {"rope": self._rope(found, theta, head_dim)}
+            rope = self._rope(found, theta, head_dim)
+            if family.ropes == "asked" and self.raw.get("position_embedding_type") != "rope":
+                # No position embedding: every position is the first one, which turns nothing.
+                rope = Rope(theta=10000.0, linear=math.inf)
+            return {"rope": rope}
         local = self.raw.get("rope_local_base_freq", 10000.0 if family.scales == "gemma"
                              else found.get("rope_theta", theta))
         of_kinds = {kind: found.get(kind, {}) for kind in ("full_attention", "sliding_attention")}
