@@ -1,4 +1,4 @@
-"""plot.py: the pictures of docs/performance/cpu.md from the records in benchmarks/results/.
+"""plot.py: the pictures of docs/measurements/cpu.md from the records in benchmarks/results/.
 
 Run by scripts/bench.sh plot."""
 
@@ -28,7 +28,7 @@ def picture(name, title, x, y, lines):
     axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     figure.tight_layout()
-    figure.savefig(ROOT / f"docs/{name}.svg", metadata={"Date": None})
+    figure.savefig(ROOT / f"docs/measurements/{name}.svg", metadata={"Date": None})
 
 
 def main():

@@ -19,7 +19,7 @@
 #   python                 what calls of the Python package cost over C; a decode step
 #   serve                  64 clients of kv-serve at once, beside kv-run
 #   build                  the build itself, from nothing and without ccache
-#   plot                   the pictures of docs/performance/cpu.md, from benchmarks/results/
+#   plot                   the pictures of docs/measurements/cpu.md, from benchmarks/results/
 #   replay TRACE           a trace in Mooncake's format through the cache engine
 #   route TRACE            the same before a router of 100 to 10 000 machines
 set -euo pipefail

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes what repeats the rows of include/kv/ABI/ManagerOptions.def and ServerOptions.def.
 
-options.py          writes the structures of the C headers, and docs/options.md
+options.py          writes the structures of the C headers, and docs/reference/options.md
 options.py FILE     writes the Python module kvmlir.options, as the build does
 
 test/python/test_documents.py fails where a header or the page is older than the rows."""
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 HEADERS = {"Manager": ROOT / "include/kv/Runtime/C/Managers.h", "Server": ROOT / "include/kv/Runtime/C/Serving.h"}
-PAGE = ROOT / "docs/options.md"
+PAGE = ROOT / "docs/reference/options.md"
 # Parameters of managers in MAX: the classes of kvmlir have them in their signatures.
 PARAMETERS = ("devices", "max_batch_size", "max_seq_len", "num_pages", "available_cache_memory", "zmq_endpoint_base",
               "enable_runtime_checks")
@@ -86,7 +86,7 @@ def header(table):
 
 
 def page():
-    """docs/options.md, whose text before the tables stays."""
+    """docs/reference/options.md, whose text before the tables stays."""
     text = PAGE.read_text().split("\n## ")[0].rstrip() + "\n"
     for table in HEADERS:
         text += f"\n## {table}\n\n| in C | in Python | flag | what it is |\n| --- | --- | --- | --- |\n"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""picture.py --kv-opt PATH [--check]: draws docs/data-way.svg, the way of the data.
+"""picture.py --kv-opt PATH [--check]: draws docs/explanation/data-way.svg, the way of the data.
 
 Every name in the picture is read from the code: passes from the pipelines as kv-opt dumps them,
 components from CacheGeometry.h, managers from their headers, tools from their folders, what generated
@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PICTURE = ROOT / "docs/data-way.svg"
+PICTURE = ROOT / "docs/explanation/data-way.svg"
 WIDTH, LINE, HEAD, PAD = 1180, 15, 20, 9
 
 
@@ -172,13 +172,13 @@ def draw(kv_opt):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--kv-opt", required=True)
-    parser.add_argument("--check", action="store_true", help="compare with docs/data-way.svg instead of writing it")
+    parser.add_argument("--check", action="store_true", help="compare with the file instead of writing it")
     options = parser.parse_args()
     svg = draw(options.kv_opt)
     if not options.check:
         PICTURE.write_text(svg, encoding="utf-8")
     elif not PICTURE.exists() or PICTURE.read_text(encoding="utf-8") != svg:
-        sys.exit("docs/data-way.svg is not the picture of this code: run scripts/picture.py --kv-opt "
+        sys.exit("docs/explanation/data-way.svg is not the picture of this code: run scripts/picture.py --kv-opt "
                  "build/release/bin/kv-opt")
 
 

@@ -6,7 +6,7 @@
 # the ordinary tests with products that are summed one after the other in f32, in
 # four orders, mistakes that no test needs to see (KVFaultTests), and the
 # ordinary tests under ASan and UBSan. Two hours of a core, nearly all the product
-# (docs/performance/cuda.md), which goes on where an earlier run of the same program
+# (docs/measurements/cuda.md), which goes on where an earlier run of the same program
 # was ended; `test-kernels.sh N` looks at every N-th of each.
 set -euo pipefail
 cd "$(dirname "$0")/.."

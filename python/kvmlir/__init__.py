@@ -4,7 +4,7 @@ interface of the kv-mlir runtime.
     kvmlir.compile("model")                                    # by kv-compile
     for token in kvmlir.generate("model", [5, 6, 7]): ...      # compile, load, serve
 
-docs/python.md has the rest; docs/managers.md says what every name of a manager means."""
+docs/guides/python.md has the rest; docs/reference/managers.md says what every name of a manager means."""
 
 from importlib.metadata import PackageNotFoundError, version
 

@@ -115,7 +115,7 @@ class PagedKVCacheManager(KVCacheManager):
     (arguments that make no sense) and OutOfMemoryError, a RuntimeError: memory that does not hold
     a sequence of max_seq_len tokens.
 
-    Of params with a kv_connector (docs/tiers.md): host_kvcache_swap_space_gb of host memory back the
+    Of params with a kv_connector (docs/guides/tiers.md): host_kvcache_swap_space_gb of host memory back the
     pages; "tiered" also keeps them in disk_directory, in block_store_endpoint, or in both.
 
     """

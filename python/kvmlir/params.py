@@ -30,7 +30,7 @@ class KVConnectorType(str, enum.Enum):
 
 
 class CacheLayout(str, enum.Enum):
-    """The order of blocks in memory; docs/glossary.md."""
+    """The order of blocks in memory; docs/reference/glossary.md."""
 
     nhd = "nhd"
     hnd = "hnd"

@@ -72,7 +72,7 @@ class Stream:
 class Server:
     """Continuous batching over a model: requests come and go between its steps.
 
-    model: with bound weights, and an entry `forward` as docs/module.md has it. manager: of its
+    model: with bound weights, and an entry `forward` as docs/reference/module.md has it. manager: of its
     caches; None: one with room for four requests of the model's length, of at most 1 GiB. Any thread
     may call it; a step releases the GIL, and the others wait for its end.
 

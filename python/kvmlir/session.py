@@ -73,7 +73,7 @@ class Entry:
 
 @dataclasses.dataclass(frozen=True)
 class Manifest:
-    """What an artifact says of itself; docs/artifact.md."""
+    """What an artifact says of itself; docs/reference/artifact.md."""
 
     abi_version: int
     producer: str

@@ -76,7 +76,7 @@ Expected<void> KVCacheParams::validate() const {
                 ", allowed: a positive number");
   if (connector == KVConnector::Host || connector == KVConnector::Tiered) {
     // The parts of a snapshot may come from several computations, whose bits
-    // are the same in f32 only (docs/hybrid.md).
+    // are the same in f32 only (docs/guides/hybrid.md).
     if (geometry.isRecurrent() && geometry.dtype != KV_DTYPE_F32)
       return fail("kv_connector is ", connectorName(connector),
                   ", allowed beside states of ", dtypeName(dtype()),

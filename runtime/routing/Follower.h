@@ -1,10 +1,10 @@
 //===- Follower.h - Keeps what a machine's events tell ----------*- C++ -*-===//
 //
-// Follows the events of one machine, as docs/observability.md says, and tells a
-// router: a snapshot first, then the messages behind it; a number that is left
-// out is asked for again, or everything is; the status tells now and then
-// whether the last message was lost, or the machine has begun anew. Nothing
-// waits: step() does what there is to do.
+// Follows the events of one machine, as docs/guides/observability.md says, and
+// tells a router: a snapshot first, then the messages behind it; a number that
+// is left out is asked for again, or everything is; the status tells now and
+// then whether the last message was lost, or the machine has begun anew.
+// Nothing waits: step() does what there is to do.
 //
 //===----------------------------------------------------------------------===//
 

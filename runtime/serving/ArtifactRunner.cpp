@@ -117,8 +117,8 @@ ArtifactRunner::create(Model model, const ForwardSignature &signature) {
   return runner;
 }
 
-/// The entry `sample` of docs/module.md, if tokens are to be chosen by it: on a
-/// CPU the host's own sampler has the logits where they are.
+/// The entry `sample` of docs/reference/module.md, if tokens are to be chosen
+/// by it: on a CPU the host's own sampler has the logits where they are.
 Expected<void> ArtifactRunner::prepareSample() {
   if (model.device().kind == Device::Kind::CPU ||
       !model.manifest().findEntry("sample"))

@@ -1,8 +1,8 @@
 //===- Messages.h - The control channel between peers -----------*- C++ -*-===//
 //
 // Each message is one frame: its kind and its fields, in MessagePack. A
-// decoding peer (DEALER) talks to a prefilling one (ROUTER); docs/transport.md
-// says what happens when.
+// decoding peer (DEALER) talks to a prefilling one (ROUTER);
+// docs/guides/transport.md says what happens when.
 //
 //===----------------------------------------------------------------------===//
 

@@ -100,7 +100,7 @@ inline std::vector<StepShape> forEveryKernel(std::vector<StepShape> shapes,
 /// Longest first where a kernel has several, so that what is likely wrong is
 /// seen early. On the fake driver every key takes a microsecond of a CPU.
 /// Unless `everyKernel` is to run, small shapes are a few. `predicted`: also
-/// what performance/cuda.md predicts; shorter steps check the same kernels.
+/// what measurements/cuda.md predicts; shorter steps check the same kernels.
 inline std::vector<StepShape> stepShapes(bool small, bool everyKernel = true,
                                          bool predicted = false) {
   auto one = [](auto change) {

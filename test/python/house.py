@@ -1,4 +1,4 @@
-"""The layers of docs/layers.md, and what the files of the repository include."""
+"""The layers of docs/reference/layers.md, and what the files of the repository include."""
 
 import re
 import subprocess
@@ -36,8 +36,8 @@ def folder_of(path):
 
 
 def read_table():
-    """{row: {entry}} of both tables of docs/layers.md."""
-    rows = re.findall(r"^\| `(\S+)` \| (`.*`) \|$", (ROOT / "docs/layers.md").read_text(), re.M)
+    """{row: {entry}} of both tables of docs/reference/layers.md."""
+    rows = re.findall(r"^\| `(\S+)` \| (`.*`) \|$", (ROOT / "docs/reference/layers.md").read_text(), re.M)
     assert len(rows) == len(dict(rows)), "a folder has two rows"
     return {name: set(re.findall(r"`(\S+?)`", entries)) for name, entries in rows}
 

@@ -1,5 +1,4 @@
-"""Every shell command of README.md, docs/tutorial.md, docs/c.md, docs/python.md, docs/raise.md, docs/serve.md and docs/trees.md
-is executed.
+"""Every shell command of README.md, docs/start/tutorial.md and of the guides c, python, raise, serve and trees is executed.
 
 The blocks of a page run in order in one shell and one empty folder, with the tools in PATH and the
 checkout in $KV. A block is one of
@@ -126,12 +125,12 @@ def test_tutorial(folder):
     if (ROOT / MODEL).exists():
         (folder / "models").mkdir()
         (folder / MODEL.replace("build/", "")).symlink_to(ROOT / MODEL)
-    assert execute(ROOT / "docs/tutorial.md", folder) >= 10
+    assert execute(ROOT / "docs/start/tutorial.md", folder) >= 10
 
 
 def test_c(folder):
     write_model(folder)
-    assert execute(ROOT / "docs/c.md", folder) == 1
+    assert execute(ROOT / "docs/guides/c.md", folder) == 1
 
 
 @pytest.mark.parametrize("page, commands", [("python", 5), ("trees", 2)])
@@ -140,7 +139,7 @@ def test_python(folder, page, commands):
     if not (Path(package) / "kvmlir").is_dir():
         pytest.skip("the package kvmlir is not built: there is no nanobind")
     write_model(folder)
-    assert execute(ROOT / f"docs/{page}.md", folder) == commands
+    assert execute(ROOT / f"docs/guides/{page}.md", folder) == commands
 
 
 # CI has no exporter, which takes 6 GB: scripts/check-raise.sh runs this.
@@ -149,16 +148,16 @@ if os.environ["KV_EXPORTER_PYTHON"] != "none":
         """The commands after the exporter's installation."""
         config = synthetic.make_config("llama")
         synthetic.write_hf(folder / "MODEL_FOLDER", config, synthetic.make_weights(config))
-        assert execute(ROOT / "docs/raise.md", folder) == 1
+        assert execute(ROOT / "docs/guides/raise.md", folder) == 1
 
 
 def test_serve(folder):
     write_model(folder)
-    assert execute(ROOT / "docs/serve.md", folder) == 2
+    assert execute(ROOT / "docs/guides/serve.md", folder) == 2
 
 
 def test_the_program_in_c_is_what_the_install_test_builds():
-    [program] = [block for block in blocks(ROOT / "docs/c.md") if block.kind == "file=generate.c"]
+    [program] = [block for block in blocks(ROOT / "docs/guides/c.md") if block.kind == "file=generate.c"]
     assert program.text == (ROOT / "test/install/c/generate.c").read_text()
 
 

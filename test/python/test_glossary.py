@@ -1,4 +1,4 @@
-"""docs/glossary.md: one row a word, and what it names in the code is there."""
+"""docs/reference/glossary.md: one row a word, and what it names in the code is there."""
 
 import re
 
@@ -9,7 +9,7 @@ SUFFIXES = {".h", ".cpp", ".td", ".def", ".py"}
 
 
 def rows():
-    for line in (ROOT / "docs/glossary.md").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / "docs/reference/glossary.md").read_text(encoding="utf-8").splitlines():
         if line.startswith("| **"):
             word, meaning, code = (cell.strip() for cell in line.strip("|").split(" | "))
             yield re.findall(r"\*\*(.+?)\*\*", word), meaning, re.findall(r"`([^`]+)`", code)

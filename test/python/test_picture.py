@@ -1,4 +1,4 @@
-"""docs/data-way.svg is what scripts/picture.py draws from this code."""
+"""docs/explanation/data-way.svg is what scripts/picture.py draws from this code."""
 
 import subprocess
 import sys
@@ -16,4 +16,4 @@ def test_picture_is_of_this_code():
     run = subprocess.run([sys.executable, ROOT / "scripts/picture.py", "--kv-opt", KV_OPT, "--check"],
                          capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
-    tree.parse(ROOT / "docs/data-way.svg")
+    tree.parse(ROOT / "docs/explanation/data-way.svg")

@@ -427,7 +427,7 @@ def test_a_merge_apart(tmp_path):
 
 
 def test_predictions_are_written_once():
-    """performance/cuda.md shows what gpu-verify compares with."""
+    """measurements/cuda.md shows what gpu-verify compares with."""
     known = json.loads(predictions.FILE.read_text(encoding="utf-8"))
     rows = known["rows"]
     assert predictions.written(cycles.Machine(**known["machine"]), rows) == predictions.FILE.read_text(

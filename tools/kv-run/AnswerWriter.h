@@ -29,8 +29,8 @@ struct RunFigures {
   const PeerMetrics *peer = nullptr; // with --role
 };
 
-/// Writes docs/requests.md's answers to a file, one line each, made visible
-/// once a step.
+/// Writes docs/reference/requests.md's answers to a file, one line each, made
+/// visible once a step.
 class AnswerWriter : public GenerationSink {
 public:
   /// `dump` may be null. Without `stream`, a request's tokens (and digests, as

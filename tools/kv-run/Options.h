@@ -14,7 +14,7 @@
 
 namespace kv::run {
 
-/// docs/requests.md, section Options, and docs/options.md.
+/// docs/reference/requests.md, section Options, and docs/reference/options.md.
 struct Options {
   std::string artifact;
   std::string weights;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """predictions.py IMAGES: predicts the steps that gpu-verify times, from the machine code in the
 folder IMAGES, and writes what it finds to tools/gpu-verify/gpu_verify/predictions.json and, from there, to
-the table of docs/performance/cuda.md. The models are those of steps.py; nothing is measured.
+the table of docs/measurements/cuda.md. The models are those of steps.py; nothing is measured.
 predictions.py --check: whether that table is of that file.
 """
 
@@ -17,7 +17,7 @@ from listing import Listing, Problem
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "tools/gpu-verify/gpu_verify/predictions.json"
-PAGE = ROOT / "docs/performance/cuda.md"
+PAGE = ROOT / "docs/measurements/cuda.md"
 BEGIN, END = "<!-- predictions.py -->\n", "<!-- predictions.py ends -->\n"
 HEAD = "| step, as `gpu-verify` names it | kernel | predicted | beside |\n| --- | --- | --- | --- |\n"
 

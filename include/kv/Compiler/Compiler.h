@@ -1,7 +1,7 @@
 //===- Compiler.h - Compiles a module to an artifact ------------*- C++ -*-===//
 //
 // Ahead of time: LLVM runs in this process, the linker as a process of its own.
-// docs/artifact.md describes the artifact.
+// docs/reference/artifact.md describes the artifact.
 //
 //===----------------------------------------------------------------------===//
 

@@ -191,7 +191,7 @@ def KVAddSampler : Pass<"kv-add-sampler", "::mlir::ModuleOp"> {
   let summary = "modules that make logits get an entry that draws from them";
   let description = [{
     A module whose entry `forward` has one result, `logits` f32 `[R, V]`, gets the
-    entry `sample` (docs/module.md), which is one `kv.sample`, unless it has
+    entry `sample` (docs/reference/module.md), which is one `kv.sample`, unless it has
     something of that name, or rows that no kernel reads in chunks. Serving calls
     it where logits lie on a device, so that tokens alone come to the host.
   }];

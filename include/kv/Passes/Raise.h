@@ -1,6 +1,6 @@
 //===- Raise.h - Passes that give a graph a cache ---------------*- C++ -*-===//
 //
-// docs/raise.md says what is proven.
+// docs/guides/raise.md says what is proven.
 //
 //===----------------------------------------------------------------------===//
 

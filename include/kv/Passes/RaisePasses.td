@@ -5,7 +5,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-// The pipeline kv-raise is these in this order (docs/raise.md).
+// The pipeline kv-raise is these in this order (docs/guides/raise.md).
 
 def KVRaiseShapes : Pass<"kv-raise-shapes", "::mlir::ModuleOp"> {
   let summary = "a graph of one length takes every length up to it";

@@ -45,7 +45,7 @@ struct TruthShape {
   float scale;
   int groups = 0;                   // scales of a row; 0: none
   bool powers = false;              // scales are powers of two
-  bool eightBitProducts = false;    // as docs/products.md defines them
+  bool eightBitProducts = false;    // as docs/guides/products.md defines them
   FusedSum byteSum = byteSumOf(""); // of their sums
 
   int valueDim() const { return vDim ? vDim : dim; }

@@ -370,8 +370,9 @@ TEST(MatrixUnitDeathTest, OrdersByTheEnvironment) {
       "or shuffled");
 }
 
-// What docs/products.md says of row sums by wgmma: of a leaf's 128 weights,
-// rounded to 8 bits, of scores with a normal distribution of several widths.
+// What docs/guides/products.md says of row sums by wgmma: of a leaf's 128
+// weights, rounded to 8 bits, of scores with a normal distribution of several
+// widths.
 TEST(MatrixUnit, RowSumsOf8BitsOnHopperAreLow) {
   std::mt19937 random(1);
   std::normal_distribution<float> score;

@@ -1,5 +1,5 @@
 // Every operation of the dialect that kv-cuda refuses, each with its sentence:
-// the table "What is refused" of docs/cuda.md. What other operations refuse of
+// the table "What is refused" of docs/explanation/cuda.md. What other operations refuse of
 // their operands: form-launches-errors and select-kernel-cuda-errors.
 //
 // RUN: kv-opt --kv-resolve-collections=device --canonicalize --cse --kv-form-launches --verify-diagnostics --split-input-file %s

@@ -1,5 +1,5 @@
-"""docs/managers.md is the table of MAX's names: what its pages document, and where that is in C++, C and Python. What
-it says is true: a row's C++ names compile; its scenarios (test/conformance/scenarios) pass in C and in Python and
+"""docs/reference/managers.md is the table of MAX's names: what its pages document, and where that is in C++, C and
+Python. What it says is true: a row's C++ names compile; its scenarios (test/conformance/scenarios) pass in C and in Python and
 call all of the row's functions and methods; the methods have the parameters and defaults that the row gives them."""
 
 import ast
@@ -44,7 +44,7 @@ def code(cell):
 def sections():
     """The rows of each section's table, as dictionaries by column."""
     found = {}
-    for section in (ROOT / "docs/managers.md").read_text().split("\n## ")[1:]:
+    for section in (ROOT / "docs/reference/managers.md").read_text().split("\n## ")[1:]:
         lines = [[cell.strip() for cell in line.strip().strip("|").split("|")]
                  for line in section.splitlines() if line.startswith("| ")]
         if not lines or lines[0][0] != COLUMNS[0]:
@@ -176,13 +176,13 @@ def test_the_c_interface_has_what_rows_name_and_nothing_else():
     listed = subprocess.run(["nm", "-D", "--defined-only", library()], capture_output=True, text=True, check=True)
     exported = {line.split()[-1] for line in listed.stdout.splitlines() if " T kv" in line}
     named = {name for _, row in ROWS for name in code(row["in C"])}
-    page = (ROOT / "docs/c.md").read_text().split("\n## Functions\n")[1]
+    page = (ROOT / "docs/guides/c.md").read_text().split("\n## Functions\n")[1]
     others = {name for line in page.splitlines() if line.startswith("| `") for name in code(line.split(" | ")[0])}
     assert not others & named
     assert named | others | WITHOUT_A_ROW == exported
     headers = "\n".join(path.read_text() for path in (ROOT / "include/kv/Runtime/C").glob("*.h"))
     assert not [name for name in exported if not re.search(rf"\b{name}\(", headers)]
-    text = (ROOT / "docs/managers.md").read_text()
+    text = (ROOT / "docs/reference/managers.md").read_text()
     assert not [name for name in WITHOUT_A_ROW if f"`{name}`" not in text]
 
 

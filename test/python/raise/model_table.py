@@ -1,10 +1,10 @@
-"""The tables of docs/models.md, made from benchmarks/results/models.json."""
+"""The tables of docs/reference/models.md, made from benchmarks/results/models.json."""
 
 import json
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-RECORD, PAGE = ROOT / "benchmarks/results/models.json", ROOT / "docs/models.md"
+RECORD, PAGE = ROOT / "benchmarks/results/models.json", ROOT / "docs/reference/models.md"
 BEGIN, END = "<!-- from benchmarks/results/models.json -->\n", "<!-- end -->\n"
 ROADS = {"direct": "kv-import itself", "torch": "PyTorch"}
 

@@ -1,5 +1,6 @@
 """Every architecture of architectures.py by one command, as users type it: kv-import FOLDER. Compared with
-transformers as check_models.py does; what is found is put into benchmarks/results/models.json and docs/models.md.
+transformers as check_models.py does; what is found is put into benchmarks/results/models.json and
+docs/reference/models.md.
 
     record_models.py [--left] [NAME...]     --left: those that the record does not call equal
 

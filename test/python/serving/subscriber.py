@@ -1,4 +1,4 @@
-"""An index of an engine's cached prefixes, kept from its events as docs/observability.md says.
+"""An index of an engine's cached prefixes, kept from its events as docs/guides/observability.md says.
 
 Written from that page alone: hashes, frames and fields are checked against it."""
 

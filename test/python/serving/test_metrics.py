@@ -76,7 +76,7 @@ def test_a_managers_figures(tmp_path):
 
 
 def documented():
-    page = (ROOT / "docs/observability.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/guides/observability.md").read_text(encoding="utf-8")
     return set(re.findall(r"^\| `((?:kv_|vllm:)\w+)`", page, flags=re.M))
 
 

@@ -27,7 +27,7 @@ std::vector<float> bias() {
   return values;
 }
 
-/// By the formula of docs/artifact.md.
+/// By the formula of docs/reference/artifact.md.
 std::vector<float> packedWeight() {
   std::vector<float> packed(N * K);
   for (int64_t n = 0; n < N; ++n)

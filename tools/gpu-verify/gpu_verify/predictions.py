@@ -1,5 +1,5 @@
 """What was predicted of the steps that are timed, on a 9.0: predictions.json, which
-tools/sass/predictions.py writes. (In a copy of the repository, docs/performance/cuda.md has the same
+tools/sass/predictions.py writes. (In a copy of the repository, docs/measurements/cuda.md has the same
 as a table.)
 
 The prediction is of one machine, and what is timed runs on another: reading is scaled by the read

@@ -1,5 +1,5 @@
 """A visit on the fake driver: the folder, two commands of which the first is killed, both calls of
-docs/gpu-visit.md with kernels that hang, crash and are wrong and a driver that gets stuck, faults that
+docs/guides/gpu-visit.md with kernels that hang, crash and are wrong and a driver that gets stuck, faults that
 must be red rows, and the limits of what travels."""
 
 import json
@@ -11,7 +11,7 @@ from .rehearsal import RehearsedClock, Rehearsal, expect, failures, rows
 from .results import FAILED, LEFT, PASSED, Results
 
 MOST_FILES = 8  # that may come back
-CALL = 300  # seconds of each call of a visit, as docs/gpu-visit.md has it
+CALL = 300  # seconds of each call of a visit, as docs/guides/gpu-visit.md has it
 FIRST_CALL, SECOND_CALL = 330, 300  # seconds at most, with what comes behind
 PREDICTED = "bf16 1x3000+1 4/1 d128 page 16"
 # Those that take seconds on the emulator; the others are the same code with other filters.
@@ -116,7 +116,7 @@ CALLED = "instructions,probes,ceilings,movers,long,products"
 
 
 def calls(rehearsal):
-    """A visit as docs/gpu-visit.md has it, where much is broken; then the same, repaired."""
+    """A visit as docs/guides/gpu-visit.md has it, where much is broken; then the same, repaired."""
     results = rehearsal.fresh()
     hangs, stuck, crashes, wrong = "attention_decode_bf16_128", "norm", "rope", "argmax"
     clock = RehearsedClock(stuck=f"kv_{stuck}")

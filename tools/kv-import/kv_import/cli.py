@@ -24,13 +24,13 @@ def parse(arguments):
         description="Writes model.mlir, weights.safetensors, tokenizer.json and model.json from a "
                     "GGUF file or a Hugging Face folder of a decoder-only model. Of GGUF files: Llama, "
                     "Mistral, Qwen 2 and 3, Qwen 3 with experts, Granite, Phi-3, OLMo 2 and Gemma 3; of folders "
-                    "these and some thirty more families (docs/status.md), any other one through PyTorch.")
+                    "these and some thirty more families (docs/reference/status.md), any other one through PyTorch.")
     parser.add_argument("model", help="FILE.gguf, or a folder with config.json and *.safetensors")
     parser.add_argument("--from", dest="source", choices=("torch", "jax", "onnx"),
                         help="take a graph without a cache, which kv-raise gives one. torch: of a "
                              "Hugging Face folder of any architecture, by its PyTorch code; jax: a "
                              "file of StableHLO; onnx: an ONNX model. Weights are f32, --dtype is "
-                             "the cache's (docs/raise.md)")
+                             "the cache's (docs/guides/raise.md)")
     parser.add_argument("--tensors", metavar="FILE.safetensors",
                         help="with --from jax: the values of the function's arguments by their names "
                              "(default: the file beside the model, if there is one)")
@@ -45,7 +45,7 @@ def parse(arguments):
     parser.add_argument("--products", choices=("f8E4M3FN",),
                         help="multiply 8 bits by 8 bits in attention: queries and the softmax's "
                              "weights are rounded too, which makes the error of a cache of f8E4M3FN, "
-                             "the only one that it is for, 1.2 to 1.4 times as large (docs/products.md; "
+                             "the only one that it is for, 1.2 to 1.4 times as large (docs/guides/products.md; "
                              "default: only what is in the cache is rounded)")
     parser.add_argument("--activations", choices=("bf16", "f32"),
                         help="what rows are rounded to before dense weights multiply them; bf16 is "
@@ -180,7 +180,7 @@ def import_model(options):
         from .graphs.exporters import find_exporter
         if not find_exporter("torch"):
             raise ImportFailure(f"{refusal}; kv-import --from torch may take it, through its PyTorch code "
-                                "(docs/raise.md)")
+                                "(docs/guides/raise.md)")
         print(f"kv-import: {refusal.short}: --from torch is tried", file=sys.stderr)
         options.source = "torch"
         export_model(options)

@@ -20,7 +20,8 @@ typedef struct KvArgument {
   int64_t sizes[KV_MAX_RANK];
   const char *symbols[KV_MAX_RANK]; /* null where there is a size */
   const char *collection; /* of a kv.* argument: the cache's name; else null */
-  const char *layout;     /* of a weight: docs/artifact.md; else "row_major" */
+  /* of a weight: docs/reference/artifact.md; else "row_major" */
+  const char *layout;
 } KvArgument;
 
 #endif /* KV_RUNTIME_C_ARGUMENTS_H */

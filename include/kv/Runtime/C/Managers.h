@@ -16,7 +16,7 @@ typedef struct KvManager KvManager;
 
 /* Zero everything first: zeros are the defaults. What functions receive is
    valid during the call. scripts/options.py makes the fields of
-   kv/ABI/ManagerOptions.def; docs/options.md has them in a table. */
+   kv/ABI/ManagerOptions.def; docs/reference/options.md has them in a table. */
 typedef struct KvManagerOptions {
   /* Replica by replica, such as cpu:0, cuda:0, virtual:sm_90a; default: cpu:0,
      cpu:1 and so on. */

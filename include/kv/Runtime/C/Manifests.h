@@ -1,6 +1,6 @@
 /*===- Manifests.h - What an artifact says of itself ------------*- C -*-===*/
-/* docs/artifact.md, section Manifest, describes the fields. A manifest does not
-   change, so that any number of threads may read it. */
+/* docs/reference/artifact.md, section Manifest, describes the fields. A
+   manifest does not change, so that any number of threads may read it. */
 
 #ifndef KV_RUNTIME_C_MANIFESTS_H
 #define KV_RUNTIME_C_MANIFESTS_H

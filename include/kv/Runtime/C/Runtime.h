@@ -1,6 +1,6 @@
 /*===- Runtime.h - The whole C interface ------------------------*- C -*-===*/
-/* Artifacts and the managers of their caches; docs/c.md shows a program. Errors
-   are as CacheManager.h says. */
+/* Artifacts and the managers of their caches; docs/guides/c.md shows a program.
+   Errors are as CacheManager.h says. */
 
 #ifndef KV_RUNTIME_C_RUNTIME_H
 #define KV_RUNTIME_C_RUNTIME_H

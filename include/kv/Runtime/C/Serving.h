@@ -34,10 +34,10 @@ typedef struct KvServerOptions {
   int64_t maxBatchTokens;
 } KvServerOptions;
 
-/* For a model with bound weights that has an entry `forward` as docs/module.md
-   describes it, and a manager of its caches: one device a replica, on a CPU any
-   number of replicas. Keeps what it needs of both alive. Errors: another model;
-   a manager of other caches or elsewhere. */
+/* For a model with bound weights that has an entry `forward` as
+   docs/reference/module.md describes it, and a manager of its caches: one
+   device a replica, on a CPU any number of replicas. Keeps what it needs of
+   both alive. Errors: another model; a manager of other caches or elsewhere. */
 KV_C_API int32_t kvServerCreate(const KvModel *model, const KvManager *manager,
                                 const KvServerOptions *options,
                                 KvServer **server);

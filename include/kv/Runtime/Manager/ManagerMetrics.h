@@ -10,8 +10,8 @@
 namespace kv {
 
 /// Appends the figures of all replicas, with a label `replica`, as
-/// docs/observability.md lists them: pages, lookups, tokens. May be called by
-/// any thread while another one uses the manager.
+/// docs/guides/observability.md lists them: pages, lookups, tokens. May be
+/// called by any thread while another one uses the manager.
 void collectMetrics(const PagedKVCacheManager &manager,
                     MetricFamilies &families);
 

@@ -1,9 +1,9 @@
 //===- PrefixRouter.h - Which machine a request goes to ---------*- C++ -*-===//
 //
 // Knows which machine has which prefix in its cache, as their events tell
-// (docs/routing.md), and how much each has to do; sends a request where it is
-// done first. Pages are known by the hashes of their prefixes, which are equal
-// in all processes.
+// (docs/guides/routing.md), and how much each has to do; sends a request where
+// it is done first. Pages are known by the hashes of their prefixes, which are
+// equal in all processes.
 //
 // One thread at a time.
 //

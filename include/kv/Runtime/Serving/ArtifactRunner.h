@@ -10,7 +10,7 @@ namespace kv {
 
 /// What serving needs to know of a text-generation artifact, which is there
 /// before its weights are: its collections, and an entry `forward` as
-/// docs/module.md has it.
+/// docs/reference/module.md has it.
 struct ForwardSignature {
   MultiKVCacheParams cache;
   int64_t vocabSize = 0;

@@ -1,6 +1,7 @@
 //===- GenerationRequest.h - Requests and their answers ---------*- C++ -*-===//
 //
-// The structs of requests and answers; docs/requests.md describes their fields.
+// The structs of requests and answers; docs/reference/requests.md describes
+// their fields.
 //
 //===----------------------------------------------------------------------===//
 

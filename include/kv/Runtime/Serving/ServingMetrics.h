@@ -23,7 +23,8 @@ struct ServingFigures {
   Gauge running, waiting;      // requests
 };
 
-/// Appends the figures as docs/observability.md lists them. By any thread.
+/// Appends the figures as docs/guides/observability.md lists them. By any
+/// thread.
 void collectMetrics(const ServingFigures &figures, MetricFamilies &families);
 
 /// Appends those that vLLM has too, under its names. By any thread.

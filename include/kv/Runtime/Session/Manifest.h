@@ -1,7 +1,7 @@
 //===- Manifest.h - What an artifact says of itself -------------*- C++ -*-===//
 //
-// The structs of the manifest; docs/artifact.md, section Manifest, describes
-// its fields.
+// The structs of the manifest; docs/reference/artifact.md, section Manifest,
+// describes its fields.
 //
 //===----------------------------------------------------------------------===//
 

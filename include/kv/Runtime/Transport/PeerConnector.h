@@ -3,7 +3,7 @@
 // A connector (PageConnector.h) around another one, in which the records lie.
 // In the role Prefill, peers may read its records. In the role Decode, records
 // that it does not have come from a peer, which computes them if need be. To
-// the manager, such a record is one on a disk. docs/transport.md has the
+// the manager, such a record is one on a disk. docs/guides/transport.md has the
 // protocol.
 //
 //===----------------------------------------------------------------------===//

@@ -185,7 +185,7 @@ class Index(Settings):
 
 
 class Generation(Settings):
-    """generation_config.json; ranges are those of requests (docs/requests.md)."""
+    """generation_config.json; ranges are those of requests (docs/reference/requests.md)."""
     do_sample: Flag = None
     eos_token_id: Ids = None
     temperature: Annotated[float, Field(ge=0, description="a number of 0 or more")] = None

@@ -35,7 +35,7 @@ def write_text_side(folder, source, config, options):
                                        encoding="utf-8")
 
 
-# Of a model's own sampling: what requests may say (docs/requests.md).
+# Of a model's own sampling: what requests may say (docs/reference/requests.md).
 SAMPLING = ("temperature", "top_k", "top_p", "min_p")
 
 

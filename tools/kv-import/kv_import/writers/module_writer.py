@@ -1,4 +1,4 @@
-"""model.mlir: the model as a module, meant to be read by people too (docs/module.md)."""
+"""model.mlir: the model as a module, meant to be read by people too (docs/reference/module.md)."""
 
 from . import latent_writer
 from .entry_writer import EntryWriter
