@@ -1,0 +1,121 @@
+"""prose.py [--words] [FILE...]: what the Markdown of the repository does that docs/README.md asks writers not to do.
+
+A sentence has at most 30 words, those of a page 16 on average; a table's cell has at most 25; no sentence begins with a
+pronoun whose noun stands elsewhere; no phrase of BANNED is used. Code, links' targets and generated pages do not count.
+Without files: all of them. --words: the number of words that people wrote, as counted for the limit of all documents.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LONGEST, AVERAGE, CELL = 30, 16, 25
+
+# Pattern, and what to say instead.
+BANNED = {
+    r"in any company|in company": "whatever else is in the batch",
+    r"so many": "the number",
+    r"what is more of": "the number by which",
+    r"under way": "in flight",
+    r"\bnobody\b": "name what does not",
+    r"\bwhoever\b": "name who",
+    r"\bbehind (?!a (?:reverse )?proxy)": "after",
+    r"\bbeside\b": "compared with, next to",
+    r"\bthe former|the latter\b": "name the thing",
+    r"\b(?:one|a) (?:\w+ )?(?:lane|row|token|page|box|thread|warp|request|step|leaf|layer|head|key) a "
+    r"(?:lane|row|token|page|box|thread|warp|request|step|leaf|layer|head|key)\b": "one X per Y",
+    r"\bas ever\b": "as before",
+    r"\blikewise\b": "say it",
+    r"\bthe same of\b": "say it",
+}
+PRONOUNS = re.compile(r"(?:It|They|Those|These|This|That|What|So many|Such|Both|Else)\b(?! (?:page|is why))")
+
+
+def tracked() -> list[Path]:
+    names = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, text=True, check=True, capture_output=True).stdout
+    return [ROOT / name for name in names.split()]
+
+
+def plain(text: str) -> str:
+    """Text without what is no prose: a link is its words, code a single word."""
+    text = re.sub(r"<!--.*?-->|!\[[^\]]*\]\([^)]*\)", "", text, flags=re.S)
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return re.sub(r"`[^`]*`", "CODE", text)
+
+
+def words(text: str) -> int:
+    return len(re.findall(r"[^\W_]+(?:['’.,-][^\W_]+)*", text))
+
+
+def blocks(page: str):
+    """(line, kind, text) of a page: paragraphs and list items as "text", rows of tables as "row"."""
+    number, collected, start, fenced = 0, [], 1, False
+
+    def flush():
+        if collected:
+            yield start, "text", plain(" ".join(collected))
+            collected.clear()
+
+    for number, line in enumerate(page.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            fenced = not fenced
+            yield from flush()
+        elif fenced or line.startswith("    ") and not collected or re.fullmatch(r"\s*(?:\|[-| :]+\||-{3,}|)", line):
+            yield from flush()
+        elif line.startswith("|"):
+            yield from flush()
+            yield number, "row", plain(line)
+        elif line.startswith("#"):
+            yield from flush()
+        else:
+            if re.match(r"\s*(?:[-*]|\d+\.) ", line):
+                yield from flush()
+                line = re.sub(r"^\s*(?:[-*]|\d+\.) ", "", line)
+            if not collected:
+                start = number
+            collected.append(line.strip().replace("**", ""))
+    yield from flush()
+
+
+def sentences(text: str) -> list[str]:
+    return [part for part in re.split(r"(?<=[.!?:;])\s+(?=[A-Z0-9(\[\"“])|(?<=[a-z)]:)\s+", text) if words(part)]
+
+
+def check(page: str) -> list[tuple[int, str]]:
+    """(line, sentence) of each violation."""
+    found, lengths = [], []
+    for line, kind, text in blocks(page):
+        for pattern, instead in BANNED.items():
+            if match := re.search(pattern, text, re.I):
+                found.append((line, f'"{match[0].strip()}": {instead}'))
+        if kind == "row":
+            found += [(line, f"a cell of {words(cell)} words, at most {CELL}: {cell.strip()[:60]}…")
+                      for cell in text.strip("|").split("|") if words(cell) > CELL]
+            continue
+        for sentence in sentences(text):
+            lengths.append(words(sentence))
+            if lengths[-1] > LONGEST:
+                found.append((line, f"a sentence of {lengths[-1]} words, at most {LONGEST}: {sentence[:60]}…"))
+            if match := PRONOUNS.match(sentence):
+                found.append((line, f'begins with "{match[0]}", name the thing: {sentence[:60]}…'))
+    if len(lengths) >= 10 and sum(lengths) / len(lengths) > AVERAGE:
+        found.append((1, f"sentences of {sum(lengths) / len(lengths):.1f} words on average, at most {AVERAGE}"))
+    return found
+
+
+def main(arguments: list[str]) -> int:
+    files = [Path(name) for name in arguments if not name.startswith("--")] or tracked()
+    if "--words" in arguments:
+        counts = {file: sum(words(text) for _, _, text in blocks(file.read_text(encoding="utf-8"))) for file in files}
+        print("\n".join(f"{count:6} {file}" for file, count in sorted(counts.items(), key=lambda item: item[1])))
+        print(f"{sum(counts.values()):6} in all")
+        return 0
+    found = [f"{file}:{line}: {what}" for file in files for line, what in check(file.read_text(encoding="utf-8"))]
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
