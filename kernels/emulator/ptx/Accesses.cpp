@@ -33,13 +33,13 @@ void readParameter(const Operation *op, Thread &t, uint64_t address, int bytes,
 }
 
 template <Space S>
-void read(const Operation *op, Thread &t, uint32_t at, int from, int bytes,
+void read(const Operation *op, Thread &t, uint32_t at, int bytes,
           void *target) {
   if constexpr (S == Space::Shared) {
-    t.at(op).sharedRead(t.self, t.sharedAt(sharedAddressOf(op, t, at) + from),
-                        bytes, target);
+    t.at(op).sharedRead(t.self, t.sharedAt(sharedAddressOf(op, t, at)), bytes,
+                        target);
   } else {
-    uint64_t address = addressOf(op, t, at) + from;
+    uint64_t address = addressOf(op, t, at);
     const void *p = reinterpret_cast<const void *>(address);
     if constexpr (S == Space::Parameter)
       readParameter(op, t, address, bytes, target);
@@ -58,13 +58,7 @@ template <class T, Space S>
 const Operation *load(const Operation *op, Thread &t) {
   char bytes[4 * sizeof(T)];
   int count = op->count, size = count * int(sizeof(T));
-  uint32_t at = op->at[count];
-  if (op->usedBytes == ~0u) [[likely]]
-    read<S>(op, t, at, 0, size, bytes);
-  else
-    for (int from = 0; from < size; from += 4)
-      if (op->usedBytes >> from & 0xf)
-        read<S>(op, t, at, from, std::min(size, 4), bytes + from);
+  read<S>(op, t, op->at[count], size, bytes);
   using Long = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
   for (int i = 0; i < count; ++i) {
     T x;

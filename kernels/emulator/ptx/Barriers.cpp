@@ -54,7 +54,8 @@ const Operation *awaitBarrier(const Operation *op, Thread &t) {
   return op + 1;
 }
 
-/// [target], [map, {coordinates}], [barrier], and perhaps blocks of the cluster.
+/// [target], [map, {coordinates}], [barrier], and perhaps blocks of the
+/// cluster.
 template <int Dims, bool Multicast>
 const Operation *copyTile(const Operation *op, Thread &t) {
   auto address = t.operand<uint64_t>(op, 1);
@@ -83,7 +84,8 @@ const Operation *copyTile(const Operation *op, Thread &t) {
   return op + 1;
 }
 
-template <bool Up> const Operation *setRegisters(const Operation *op, Thread &t) {
+template <bool Up>
+const Operation *setRegisters(const Operation *op, Thread &t) {
   t.async(op).registers.change(t.self, t.operand<int>(op, 0), Up, op->line);
   return op + 1;
 }
@@ -106,8 +108,7 @@ const Operation *branch(const Operation *op, Thread &t) {
   }
   return t.program->operations.data() + op->target;
 }
-template <bool When>
-const Operation *branchIf(const Operation *op, Thread &t) {
+template <bool When> const Operation *branchIf(const Operation *op, Thread &t) {
   return t.get<bool>(op->at[0]) == When ? branch(op, t) : op + 1;
 }
 

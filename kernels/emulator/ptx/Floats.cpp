@@ -46,9 +46,7 @@ template <bool Larger, bool KeepsNaN> float choose(float a, float b) {
   return (a < b) == Larger ? b : a;
 }
 
-float exp2Approximate(float x) {
-  return x < -126.0f ? 0.0f : std::exp2(x);
-}
+float exp2Approximate(float x) { return x < -126.0f ? 0.0f : std::exp2(x); }
 float log2Approximate(float x) { return std::log2(flush(x)); }
 float rcpApproximate(float x) { return flush(1 / flush(x)); }
 float rsqrtApproximate(float x) { return 1 / std::sqrt(flush(x)); }

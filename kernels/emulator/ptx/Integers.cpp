@@ -12,19 +12,29 @@ namespace {
 template <class T> using Unsigned = std::make_unsigned_t<T>;
 /// As many bits twice.
 template <class T> struct Twice;
-template <> struct Twice<int16_t> { using Type = int32_t; };
-template <> struct Twice<uint16_t> { using Type = uint32_t; };
-template <> struct Twice<int32_t> { using Type = int64_t; };
-template <> struct Twice<uint32_t> { using Type = uint64_t; };
-template <> struct Twice<int64_t> { using Type = __int128; };
-template <> struct Twice<uint64_t> { using Type = unsigned __int128; };
+template <> struct Twice<int16_t> {
+  using Type = int32_t;
+};
+template <> struct Twice<uint16_t> {
+  using Type = uint32_t;
+};
+template <> struct Twice<int32_t> {
+  using Type = int64_t;
+};
+template <> struct Twice<uint32_t> {
+  using Type = uint64_t;
+};
+template <> struct Twice<int64_t> {
+  using Type = __int128;
+};
+template <> struct Twice<uint64_t> {
+  using Type = unsigned __int128;
+};
 template <class T> using Wide = typename Twice<T>::Type;
 template <class T> constexpr int Bits = sizeof(T) * 8;
 
 // Sums and products are those of unsigned numbers, which do not overflow.
-template <class T> T add(T a, T b) {
-  return T(uint64_t(a) + uint64_t(b));
-}
+template <class T> T add(T a, T b) { return T(uint64_t(a) + uint64_t(b)); }
 template <class T> T sub(T a, T b) { return T(uint64_t(a) - uint64_t(b)); }
 template <class T> T mulLow(T a, T b) { return T(uint64_t(a) * uint64_t(b)); }
 template <class T> T mulHigh(T a, T b) {
@@ -76,9 +86,7 @@ uint32_t funnel(uint32_t low, uint32_t high, uint32_t by) {
   return Left ? uint32_t(both << by >> 32) : uint32_t(both >> by);
 }
 
-template <class T> uint32_t popCount(T a) {
-  return uint32_t(std::popcount(a));
-}
+template <class T> uint32_t popCount(T a) { return uint32_t(std::popcount(a)); }
 template <class T> uint32_t leadingZeros(T a) {
   return uint32_t(std::countl_zero(a));
 }
@@ -103,9 +111,8 @@ template <class T> T extract(T a, uint32_t from, uint32_t count) {
   T r = 0;
   for (uint32_t i = 0; i < uint32_t(Bits<T>); ++i)
     r = T(r | T(T(i < count && from + i < uint32_t(Bits<T>) ? a >> (from + i)
-                                                             : sign) &
-                1)
-                  << i);
+                                                            : sign) &
+                1) << i);
   return r;
 }
 template <class T> T insert(T a, T b, uint32_t from, uint32_t count) {

@@ -45,7 +45,6 @@ struct Instruction {
   unsigned line;
   int guard = -1; // the register of a predicate without which nothing is done
   bool negated = false;
-  uint32_t usedBytes = ~0u; // of a load, where the compiler says it
   std::vector<Operand> operands;
 };
 
@@ -66,8 +65,8 @@ struct Kernel {
   uint32_t parameterBytes = 0;
   uint32_t sharedBytes = 0; // without what a launch adds
   int maxThreads = 0, blocksPerSM = 1;
-  std::vector<Register> registers;  // in the order in which they are named
-  std::vector<size_t> labels;       // the instruction that follows each
+  std::vector<Register> registers; // in the order in which they are named
+  std::vector<size_t> labels;      // the instruction that follows each
   std::vector<Instruction> instructions;
 };
 

@@ -54,7 +54,6 @@ private:
   void parseKernelDirective(const std::string &name);
   void parseBody();
   void parseRegisters();
-  void parsePragma();
   void closeScope();
   void parseDirective(const std::string &name);
 
@@ -75,7 +74,6 @@ private:
   std::vector<unsigned> sameLabel; // as which each label is the same
   std::vector<Variable> moduleShared;
   uint32_t moduleSharedBytes = 0;
-  uint32_t usedBytes = ~0u;
 };
 
 void Parser::skipBlanks() {
@@ -300,8 +298,8 @@ void Parser::closeScope() {
 void Parser::parseDirective(const std::string &name) {
   if (name == ".reg")
     return parseRegisters();
-  if (name == ".pragma")
-    return parsePragma();
+  if (name == ".pragma") // a hint
+    return skipTo(';');
   if (name == ".shared") {
     kernel->shared.push_back(variable(kernel->sharedBytes));
     return expect(';');
@@ -330,19 +328,8 @@ void Parser::parseRegisters() {
   expect(';');
 }
 
-/// Of loads the compiler says which bytes it needs.
-void Parser::parsePragma() {
-  expect('"');
-  std::string name = word();
-  if (name == "used_bytes_mask")
-    usedBytes = uint32_t(number());
-  skipTo('"');
-  expect(';');
-}
-
 void Parser::parseInstruction(std::string form, int guard, bool negated) {
-  Instruction instruction{std::move(form), line, guard, negated,
-                          std::exchange(usedBytes, ~0u), {}};
+  Instruction instruction{std::move(form), line, guard, negated, {}};
   if (!take(';')) {
     do
       instruction.operands.push_back(parseOperand());
@@ -393,9 +380,9 @@ Operand Parser::parseName(std::string name) {
     return {Operand::Kind::Sink, 0, 0, {}, {}};
   if (int number = findRegister(name); number >= 0)
     return {Operand::Kind::Register, unsigned(number), 0, std::move(name), {}};
-  if (name[0] == '%' && (name.find('.') != name.npos ||
-                         name.starts_with("%clock") ||
-                         !std::isdigit(uint8_t(name.back()))))
+  if (name[0] == '%' &&
+      (name.find('.') != name.npos || name.starts_with("%clock") ||
+       !std::isdigit(uint8_t(name.back()))))
     return {Operand::Kind::Special, 0, 0, std::move(name), {}};
   for (const auto *variables : {&kernel->parameters, &kernel->shared})
     for (const Variable &each : *variables)
@@ -427,8 +414,8 @@ int Parser::findRegister(const std::string &name) {
 }
 
 unsigned Parser::label(const std::string &name) {
-  auto [known, isNew] = scopes.back().labels.try_emplace(
-      name, unsigned(kernel->labels.size()));
+  auto [known, isNew] =
+      scopes.back().labels.try_emplace(name, unsigned(kernel->labels.size()));
   if (isNew) {
     kernel->labels.push_back(Undefined);
     sameLabel.push_back(known->second);

@@ -53,7 +53,8 @@ void settle(Thread &t) {
   }
 }
 
-/// That which the sums of a product are already, or a new one with their values.
+/// That which the sums of a product are already, or a new one with their
+/// values.
 Accumulator &accumulatorOf(const Operation *op, Thread &t) {
   int count = op->count;
   uint32_t first = t.operand<uint32_t>(op, 0);
@@ -74,7 +75,8 @@ Accumulator &accumulatorOf(const Operation *op, Thread &t) {
 }
 
 /// wgmma {sums}, a, b, accumulates, sign of a, of b, transposes...
-template <MatrixElement E> const Operation *multiply(const Operation *op, Thread &t) {
+template <MatrixElement E>
+const Operation *multiply(const Operation *op, Thread &t) {
   t.current = op;
   bool registers = op->vectors & 2;
   int n = op->count, b = n + (registers ? 4 : 1);
@@ -85,7 +87,8 @@ template <MatrixElement E> const Operation *multiply(const Operation *op, Thread
       a[i] = t.operand<uint32_t>(op, n + i);
     words = a.data();
   }
-  bool transposesA = !registers && op->arity > b + 5 && t.operand<int>(op, b + 4);
+  bool transposesA =
+      !registers && op->arity > b + 5 && t.operand<int>(op, b + 4);
   int last = op->arity - 1;
   bool transposesB = op->arity > b + 4 && t.operand<int>(op, last);
   if (t.operand<int>(op, b + 2) != 1 || t.operand<int>(op, b + 3) != 1 ||
@@ -98,8 +101,8 @@ template <MatrixElement E> const Operation *multiply(const Operation *op, Thread
       t.self, {sums.words.get(), n / 4, words,
                registers ? none : Descriptor{t.operand<uint64_t>(op, n)},
                Descriptor{t.operand<uint64_t>(op, b)},
-               transposesB ? Major::Other : Major::K, t.operand<bool>(op, b + 1),
-               E, op->line, /*fencesName=*/false});
+               transposesB ? Major::Other : Major::K,
+               t.operand<bool>(op, b + 1), E, op->line, /*fencesName=*/false});
   mark(op, t, sums, 0);
   return op + 1;
 }
@@ -185,10 +188,15 @@ const Operation *multiplyTensor(const Operation *op, Thread &t) {
   bool fromTensor = op->addresses & 2;
   TensorAddress a{fromTensor ? t.operand<uint32_t>(op, 1) : 0};
   TensorDescriptor described{fromTensor ? 0 : t.operand<uint64_t>(op, 1)};
-  t.async(op).tensorProducts.multiply(
-      t.self, {{t.operand<uint32_t>(op, 0)}, fromTensor, a, described,
-               {t.operand<uint64_t>(op, 2)}, K, {t.operand<uint32_t>(op, 3)},
-               t.operand<bool>(op, 4), op->line});
+  t.async(op).tensorProducts.multiply(t.self, {{t.operand<uint32_t>(op, 0)},
+                                               fromTensor,
+                                               a,
+                                               described,
+                                               {t.operand<uint64_t>(op, 2)},
+                                               K,
+                                               {t.operand<uint32_t>(op, 3)},
+                                               t.operand<bool>(op, 4),
+                                               op->line});
   return op + 1;
 }
 const Operation *commitTensor(const Operation *op, Thread &t) {

@@ -155,10 +155,10 @@ void Translator::checkOperands(const Instruction &instruction,
     int size = wanted[i] == 'p' ? 0 : wanted[i] - '0';
     // A conversion takes the low bits of what is larger.
     bool source = i > 0 && instruction.form.starts_with("cvt.");
-    bool fits = bytes[i] < 0 || (size == 0 || size == 8
-                                     ? bytes[i] == size
-                                     : bytes[i] >= size &&
-                                           bytes[i] <= (source ? 8 : 4));
+    bool fits = bytes[i] < 0 ||
+                (size == 0 || size == 8
+                     ? bytes[i] == size
+                     : bytes[i] >= size && bytes[i] <= (source ? 8 : 4));
     if (!fits)
       fail("operand " + std::to_string(i + 1) + " of '" + instruction.form +
            "' is " +
@@ -209,14 +209,14 @@ void Translator::translate(const Instruction &instruction) {
   Operation operation{};
   operation.run = form.run;
   operation.count = 1;
-  operation.usedBytes = instruction.usedBytes;
   bool first = true;
   for (size_t i = 0; i < instruction.operands.size(); ++i) {
     const Operand &operand = instruction.operands[i];
     place(operand);
     if (operand.kind == Operand::Kind::Vector) {
       operation.vectors |= 1 << i;
-      operation.count = first ? uint16_t(operand.parts.size()) : operation.count;
+      operation.count =
+          first ? uint16_t(operand.parts.size()) : operation.count;
       first = false;
     } else if (operand.kind == Operand::Kind::Memory) {
       operation.addresses |= 1 << i;
@@ -230,8 +230,9 @@ void Translator::translate(const Instruction &instruction) {
   else
     checkOperands(instruction, form);
   if (form.direct && size_t(operation.count) + 1 != places.size())
-    fail("'" + instruction.form + "' has an address and a register, or a "
-                                  "vector of them");
+    fail("'" + instruction.form +
+         "' has an address and a register, or a "
+         "vector of them");
   operation.resultBytes = bytes.empty() ? 0 : uint8_t(bytes[0]);
   operation.endsWithPredicate = !bytes.empty() && bytes.back() == 0;
   program.hasRoles |= form.roles;
@@ -290,7 +291,7 @@ void Translator::translate() {
   }
   begins.push_back(uint32_t(program.operations.size()));
   // A kernel whose text ends without one returns.
-  emit("", {find("ret").run, {}, 0, 0, 0, 0, 0, 0, 0, 0, 0, false, 0}, {});
+  emit("", {find("ret").run, {}, 0, 0, 0, 0, 0, 0, 0, 0, false, 0}, {});
   for (size_t i = 0; i < toLabel.size(); ++i)
     if (toLabel[i])
       program.operations[i].target =

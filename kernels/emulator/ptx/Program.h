@@ -2,7 +2,8 @@
 //
 // An instruction becomes a micro-operation: a function, and where its operands
 // lie in a frame. A thread has a frame: constants, special registers and
-// registers, of four bytes or eight. So the function asks no operand what it is.
+// registers, of four bytes or eight. So the function asks no operand what it
+// is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,13 +32,12 @@ struct Operation {
   int32_t offset;  // behind the address of a load or store
   uint32_t all;    // the first of all operands in Program::operands
   uint32_t target; // of a branch: an operation
-  uint32_t usedBytes;
   uint32_t line;
   uint16_t count;             // of elements of the first vector, or 1
   uint8_t vectors, addresses; // which operands of the text are so, a bit each
   uint8_t arity;              // operands, each of a vector counted
   bool endsWithPredicate;
-  uint8_t resultBytes;        // of the first register
+  uint8_t resultBytes; // of the first register
 };
 
 /// What a form of an instruction is.
@@ -46,7 +46,7 @@ struct Form {
   /// The operands' registers: p, 1, 2, 4, 8 bytes, or * for any; "": any number
   /// of any.
   std::string operands;
-  bool roles = false; // asks for a machine that watches by clocks
+  bool roles = false;  // asks for a machine that watches by clocks
   bool direct = false; // adds `offset` itself
 };
 using Forms = std::unordered_map<std::string, Form>;
@@ -142,7 +142,8 @@ struct Thread {
   template <class T> T operand(const Operation *op, int i) const {
     return get<T>(place(op, i));
   }
-  /// The byte of the cluster's shared memory that an address of the block means.
+  /// The byte of the cluster's shared memory that an address of the block
+  /// means.
   int sharedAt(uint32_t address) const {
     uint32_t offset = address - cuda::SharedBase;
     return offset < 1u << 24 ? begin + int(offset) : -1;

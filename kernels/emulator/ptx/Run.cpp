@@ -54,10 +54,9 @@ bool isSpecial(const std::string &name) {
         name.back() >= 'x' && name.back() <= 'z')
       return true;
   constexpr std::string_view Names[] = {
-      "%laneid",  "%warpid",  "%cluster_ctarank", "%cluster_nctarank",
-      "%clock",   "%clock64", "%globaltimer"};
-  return std::find(std::begin(Names), std::end(Names), name) !=
-         std::end(Names);
+      "%laneid", "%warpid",  "%cluster_ctarank", "%cluster_nctarank",
+      "%clock",  "%clock64", "%globaltimer"};
+  return std::find(std::begin(Names), std::end(Names), name) != std::end(Names);
 }
 
 void begin(Thread &t, const void *parameters) {

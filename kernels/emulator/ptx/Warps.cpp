@@ -147,7 +147,8 @@ const Operation *arriveCluster(const Operation *op, Thread &t) {
 }
 const Operation *awaitCluster(const Operation *op, Thread &t) {
   if (!t.arrivedAtCluster)
-    t.report(op, "waits at the barrier of its cluster, where it did not arrive");
+    t.report(op,
+             "waits at the barrier of its cluster, where it did not arrive");
   t.arrivedAtCluster = false;
   t.at(op).syncAll(t.self);
   return op + 1;

@@ -103,9 +103,22 @@ void PtxBackend::launch(std::string_view name, int blocks, const void *params,
   }
   bool equal = true;
   for (const Region &region : written)
-    equal &= !std::memcmp(region.memory, region.after.data(),
-                          region.after.size());
+    equal &=
+        !std::memcmp(region.memory, region.after.data(), region.after.size());
   tally.equal += equal;
+  if (!equal && std::getenv("KV_PTX_DIFF"))
+    for (const Region &region : written)
+      for (size_t i = 0, n = 0; i + 4 <= region.after.size() && n < 100000;
+           i += 4)
+        if (std::memcmp(region.memory + i, &region.after[i], 4)) {
+          float a, b;
+          std::memcpy(&a, region.memory + i, 4);
+          std::memcpy(&b, &region.after[i], 4);
+          std::printf("DIFF %s %zu/%zu: ptx %08x %g body %08x %g\n",
+                      std::string(name).c_str(), i, region.after.size(),
+                      bitsAs<uint32_t>(a), a, bitsAs<uint32_t>(b), b);
+          ++n;
+        }
 }
 
 PtxRecord &PtxRecord::get() {
@@ -134,9 +147,8 @@ std::string PtxRecord::fileOf(std::string_view kernel) const {
   }
   if (!only.empty() && only != "sm_" + chip)
     return {};
-  for (const char *folder :
-       {"kernels/kv-cuda/ptx/", "lib/kv-cuda/", "test/gpu/kv-verify/ptx/",
-        "lib/kv-verify/"}) {
+  for (const char *folder : {"kernels/kv-cuda/ptx/", "lib/kv-cuda/",
+                             "test/gpu/kv-verify/ptx/", "lib/kv-verify/"}) {
     const char *root = std::getenv("KV_PTX_ROOT");
     std::string file = std::string(root ? root : KV_BINARY_DIR) + "/" + folder +
                        module + ending;

@@ -10,8 +10,8 @@ using kv::cuda::Machine;
 
 namespace {
 
-std::string moduleOf(const std::string &body, const std::string &parameters =
-                                                  ".param .u64 p") {
+std::string moduleOf(const std::string &body,
+                     const std::string &parameters = ".param .u64 p") {
   return ".version 9.0\n.target sm_90a\n.address_size 64\n"
          ".extern .shared .align 16 .b8 room[];\n.visible .entry k(" +
          parameters + ")\n{\n" + body + "}\n";
@@ -19,8 +19,8 @@ std::string moduleOf(const std::string &body, const std::string &parameters =
 
 /// Runs threads of one block that all have the address of `memory`.
 std::vector<std::string> execute(const std::string &body,
-                                 std::vector<uint32_t> &memory,
-                                 int threads = 1, int sharedBytes = 1024) {
+                                 std::vector<uint32_t> &memory, int threads = 1,
+                                 int sharedBytes = 1024) {
   Module module = parseModule(moduleOf(body), "a.ptx");
   Program program(module, module.kernels[0]);
   Machine machine;
@@ -74,8 +74,8 @@ uint64_t resultOf(const Row &row) {
 
 void expectAll(std::initializer_list<Row> rows) {
   for (const Row &row : rows)
-    EXPECT_EQ(resultOf(row), row.expected) << row.text << std::hex << " gave "
-                                           << resultOf(row);
+    EXPECT_EQ(resultOf(row), row.expected)
+        << row.text << std::hex << " gave " << resultOf(row);
 }
 
 constexpr uint32_t One = 0x3f800000, NaN = 0x7fc00000, Infinity = 0x7f800000,
@@ -88,7 +88,9 @@ TEST(Ptx, Integers) {
   expectAll({
       {"add.s32 %r8, %r1, %r2;", {0x7fffffff, 1}, 0x80000000},
       {"add.s64 %d8, %d1, -1;", {0, 1}, 0xffffffff},
-      {"sub.s16 %h3, %h1, %h2; cvt.s32.s16 %r8, %h3;", {0x00020001}, 0xffffffff},
+      {"sub.s16 %h3, %h1, %h2; cvt.s32.s16 %r8, %h3;",
+       {0x00020001},
+       0xffffffff},
       {"mul.lo.s32 %r8, %r1, %r2;", {0x10001, 0x10001}, 0x20001},
       {"mul.hi.s32 %r8, %r1, %r2;", {0x80000000, 2}, 0xffffffff},
       {"mul.hi.u32 %r8, %r1, %r2;", {0x80000000, 2}, 1},
@@ -198,8 +200,8 @@ TEST(Ptx, Conversions) {
   expectAll({
       {"cvt.rzi.s32.f32 %r8, %r1;", {0x501502f9}, 0x7fffffff}, // 10^10
       {"cvt.rzi.s32.f32 %r8, %r1;", {NaN}, 0},
-      {"cvt.rzi.s32.f32 %r8, %r1;", {0xbfe00000}, ~0u},        // -1.75
-      {"cvt.rni.s32.f32 %r8, %r1;", {0x40200000}, 2},          // 2.5
+      {"cvt.rzi.s32.f32 %r8, %r1;", {0xbfe00000}, ~0u}, // -1.75
+      {"cvt.rni.s32.f32 %r8, %r1;", {0x40200000}, 2},   // 2.5
       {"cvt.rzi.u64.f32 %d8, %r1;", {One | Minus}, 0},
       {"cvt.rzi.u64.f32 %d8, %r1;", {Infinity}, AllBits},
       {"cvt.rn.f32.u32 %r8, %r1;", {~0u}, 0x4f800000},
@@ -261,7 +263,8 @@ TEST(Ptx, Lanes) {
 TEST(Ptx, ReportsNameFileAndLine) {
   std::vector<uint32_t> memory(4);
   const std::string begin = ".reg .b32 %r<4>;\nmov.u32 %r1, %tid.x;\n";
-  auto reports = execute(begin + "st.shared.u32 [room], %r1;\nret;\n", memory, 2);
+  auto reports =
+      execute(begin + "st.shared.u32 [room], %r1;\nret;\n", memory, 2);
   ASSERT_FALSE(reports.empty());
   EXPECT_EQ(reports[0], "block 0: race: thread 0 writes unordered with the "
                         "write of thread 1 at byte 0 of shared memory, at "
@@ -298,7 +301,8 @@ TEST(Ptx, WhatIsNotModelledIsNamed) {
               "8: operand 1 of 'add.s32' is a predicate, not of 32 bits");
   expectError("add.s32 1, 2;\n", "7: 'add.s32' has 2 operands, not 3");
   expectError(".local .align 4 .b8 depot[8];", "7: '.local' is not modelled");
-  expectError("bra there;\n{\nthere:\nret;\n}\n", "7: there is no label 'there'");
+  expectError("bra there;\n{\nthere:\nret;\n}\n",
+              "7: there is no label 'there'");
   EXPECT_EQ(errorOf(moduleOf("{ ret; ")),
             "a.ptx:8: the text ends within kernel 'k'");
   EXPECT_EQ(errorOf(".func f() { ret; }"), "a.ptx:1: '.func' is not modelled");
@@ -320,6 +324,7 @@ TEST(Ptx, LabelsAreOfTheirBraces) {
   std::vector<uint32_t> memory(6, 9);
   EXPECT_EQ(resultOf({"{ bra next; mov.u32 %r8, 1; next: } { bra next; "
                       "mov.u32 %r9, 1; next: bra last; } mov.u32 %r8, 2; last:",
-                      {}, 0}),
+                      {},
+                      0}),
             0u);
 }
