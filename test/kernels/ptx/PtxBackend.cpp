@@ -5,6 +5,7 @@
 #include "test/gpu/VerifyKernels.h"
 #include "test/kernels/instructions/InstructionTwins.h"
 
+#include <algorithm>
 #include <filesystem>
 
 using namespace kv;
@@ -33,6 +34,28 @@ std::optional<Shape> shapeOf(std::string_view name) {
     return Shape{kernel->threads, kernel->sharedBytes};
   return {};
 }
+
+/// Kernels whose PTX gives other bits than the body, and why. The case itself
+/// says what their numbers have to be.
+struct OtherKernel {
+  std::string_view name;
+  const char *why;
+};
+constexpr const char *Functions = "nvcc's exponentials and logarithms",
+                     *NaNs = "another NaN";
+constexpr OtherKernel OtherBits[] = {{"kv_elementwise", Functions},
+                                     {"kv_embedding", NaNs},
+                                     {"kv_gate_rows", Functions},
+                                     {"kv_merge_sides", Functions},
+                                     {"kv_pair", Functions},
+                                     {"kv_quant_embedding", NaNs},
+                                     {"kv_rope", NaNs},
+                                     {"kv_shares", Functions},
+                                     {"kv_state_scan", Functions},
+                                     {"kv_state_convolution", Functions},
+                                     {"kv_test_larger_or_nan", NaNs},
+                                     {"kv_test_widen_four_e5", NaNs},
+                                     {"kv_test_widen_four_f8", NaNs}};
 
 class PtxBackend final : public Backend {
 public:
@@ -106,19 +129,11 @@ void PtxBackend::launch(std::string_view name, int blocks, const void *params,
     equal &=
         !std::memcmp(region.memory, region.after.data(), region.after.size());
   tally.equal += equal;
-  if (!equal && std::getenv("KV_PTX_DIFF"))
-    for (const Region &region : written)
-      for (size_t i = 0, n = 0; i + 4 <= region.after.size() && n < 100000;
-           i += 4)
-        if (std::memcmp(region.memory + i, &region.after[i], 4)) {
-          float a, b;
-          std::memcpy(&a, region.memory + i, 4);
-          std::memcpy(&b, &region.after[i], 4);
-          std::printf("DIFF %s %zu/%zu: ptx %08x %g body %08x %g\n",
-                      std::string(name).c_str(), i, region.after.size(),
-                      bitsAs<uint32_t>(a), a, bitsAs<uint32_t>(b), b);
-          ++n;
-        }
+  if (!equal && std::ranges::none_of(OtherBits, [&](const OtherKernel &other) {
+        return other.name == name;
+      }))
+    machine.report("the PTX of " + std::string(name) +
+                   " gives other bits than its body");
 }
 
 PtxRecord &PtxRecord::get() {
