@@ -51,7 +51,6 @@ constexpr OtherKernel OtherBits[] = {{"kv_elementwise", Functions},
                                      {"kv_quant_embedding", NaNs},
                                      {"kv_rope", NaNs},
                                      {"kv_shares", Functions},
-                                     {"kv_state_scan", Functions},
                                      {"kv_state_convolution", Functions},
                                      {"kv_test_larger_or_nan", NaNs},
                                      {"kv_test_widen_four_e5", NaNs},
@@ -177,6 +176,9 @@ const ptx::Program &PtxRecord::programOf(std::string_view kernel) {
   auto &program = programs[std::string(kernel)];
   if (!program) {
     std::string file = fileOf(kernel);
+    if (file.empty())
+      throw ptx::Error("compute_" + chip, 0,
+                       "no file has the kernel " + std::string(kernel));
     ptx::Module module = ptx::readModule(file);
     const ptx::Kernel *found = module.find(kernel);
     if (!found)
