@@ -1,6 +1,7 @@
 //===- PtxBackend.cpp - The PTX of kernels on a CPU -----------------------===//
 
 #include "PtxBackend.h"
+#include "Mutation.h"
 #include "kernels/cuda/twins/Twins.h"
 #include "test/gpu/VerifyKernels.h"
 #include "test/kernels/instructions/InstructionTwins.h"
@@ -119,6 +120,7 @@ void PtxBackend::launch(std::string_view name, int blocks, const void *params,
     launch.block[0] = shape->threads;
     launch.sharedBytes = shape->sharedBytes;
     launch.cluster = cluster;
+    launch.mostBranches = 1 << 24;
     ptx::run(machine, PtxRecord::get().programOf(name), launch, params);
   } catch (const ptx::Error &error) {
     machine.report(error.what());
@@ -172,21 +174,37 @@ std::string PtxRecord::fileOf(std::string_view kernel) const {
   return {};
 }
 
-const ptx::Program &PtxRecord::programOf(std::string_view kernel) {
-  auto &program = programs[std::string(kernel)];
+const ptx::Program &PtxRecord::programOf(std::string_view name) {
+  auto &program = programs[std::string(name)];
   if (!program) {
-    std::string file = fileOf(kernel);
+    std::string file = fileOf(name);
     if (file.empty())
       throw ptx::Error("compute_" + chip, 0,
-                       "no file has the kernel " + std::string(kernel));
+                       "no file has the kernel " + std::string(name));
     ptx::Module module = ptx::readModule(file);
-    const ptx::Kernel *found = module.find(kernel);
+    const ptx::Kernel *found = module.find(name);
     if (!found)
-      throw ptx::Error(file, 0, "there is no kernel " + std::string(kernel));
-    program = std::make_unique<ptx::Program>(module, *found);
+      throw ptx::Error(file, 0, "there is no kernel " + std::string(name));
+    ptx::Kernel kernel = *found;
+    if (const char *mutant = std::getenv("KV_PTX_MUTANT")) {
+      std::string text = mutant;
+      size_t comma = text.find(',');
+      if (text.substr(0, comma) == kernel.name)
+        mutation =
+            ptx::test::mutate(kernel, std::stoul(text.substr(comma + 1)));
+    }
+    program = std::make_unique<ptx::Program>(module, kernel);
     program->traces = true;
   }
   return *program;
+}
+
+bool PtxRecord::hasExecuted(unsigned line) const {
+  for (const auto &[name, program] : programs)
+    for (size_t i = 0; program && i < program->executed.size(); ++i)
+      if (program->executed[i] && program->operations[i].line == line)
+        return true;
+  return false;
 }
 
 void PtxRecord::countForms() {

@@ -8,6 +8,7 @@
 #ifndef KV_TEST_KERNELS_PTX_PTXBACKEND_H
 #define KV_TEST_KERNELS_PTX_PTXBACKEND_H
 
+#include "Mutation.h"
 #include "kernels/emulator/ptx/Program.h"
 #include "test/kernels/Backend.h"
 
@@ -33,6 +34,10 @@ struct PtxRecord {
   std::string fileOf(std::string_view kernel) const;
   /// Translated once. Throws a ptx::Error.
   const ptx::Program &programOf(std::string_view kernel);
+  /// The mistake of this run.
+  ptx::test::Mutation mutation;
+  /// Whether a program executed an instruction of that line.
+  bool hasExecuted(unsigned line) const;
   /// Adds the forms of all programs so far.
   void countForms();
 

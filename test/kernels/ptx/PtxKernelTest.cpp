@@ -31,6 +31,11 @@ class Summary : public testing::Environment {
                     record.kernels.contains(kernel.name))
             << kernel.name << " was not executed";
     record.countForms();
+    if (record.mutation.line)
+      std::printf("mutant: %s, line %u, %s\n", record.mutation.text.c_str(),
+                  record.mutation.line,
+                  record.hasExecuted(record.mutation.line) ? "executed"
+                                                           : "not executed");
     for (const auto &[name, tally] : record.kernels)
       std::printf("%s: %d launches, %d with the body's bits\n", name.c_str(),
                   tally.launches, tally.equal);
