@@ -43,4 +43,5 @@ for chip in 80 90a 100a 120; do
   KV_PTX_CHIP=$chip KV_PTX_EVERY_ROW=1 build/release/bin/KVPtxKernelTests \
     --gtest_filter=-AttentionMatrix.Product --gtest_brief=1
 done
+.venv/bin/python test/kernels/ptx/mutants.py build/release/bin/KVPtxKernelTests 100
 KV_PRODUCT=1 ctest --preset release -R '^python/test_(end_to_end|equal_bits)$'

@@ -107,6 +107,8 @@ TEST(Ptx, Integers) {
       {"rem.s32 %r8, %r1, %r2;", {uint32_t(-7), 2}, ~0u},
       {"rem.u32 %r8, %r1, %r2;", {7, 4}, 3},
       {"div.s64 %d8, %d1, %d2;", {~0u, ~0u, 1, 0}, AllBits},
+      {"div.u64 %d8, %d1, %d2;", {~0u, ~0u, 2, 0}, AllBits >> 1},
+      {"ld.u64 %d8, [%d0];", {5, 6}, 0x600000005},
       {"min.s32 %r8, %r1, %r2;", {~0u, 1}, ~0u},
       {"min.u32 %r8, %r1, %r2;", {~0u, 1}, 1},
       {"max.s64 %d8, %d1, %d2;", {~0u, ~0u, 0, 0}, 0},
@@ -274,6 +276,9 @@ TEST(Ptx, ReportsNameFileAndLine) {
                               "%r1;\nbar.sync 0;\nld.shared.u32 %r2, [room];\n",
                       memory, 2)
                   .empty());
+  reports = execute("trap;", memory);
+  ASSERT_FALSE(reports.empty());
+  EXPECT_EQ(reports[0], "block 0: thread 0 comes to a trap, at a.ptx:7");
   reports = execute(begin + "again:\nbra again;\n", memory);
   ASSERT_FALSE(reports.empty());
   EXPECT_NE(reports[0].find("1000 branches"), std::string::npos);
