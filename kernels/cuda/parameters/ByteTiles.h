@@ -1,8 +1,8 @@
 //===- ByteTiles.h - Shapes of tiles whose products are bytes' --*- C++ -*-===//
 //
 // The kernels of sm_90a for operations with products of 8 bits
-// (docs/reference/products.md), of prompts and of decoding: a row has its bits
-// by one instruction only. Keys are multiplied as boxes bring them; three warps
+// (docs/guides/products.md), of prompts and of decoding: a row has its bits by
+// one instruction only. Keys are multiplied as boxes bring them; three warps
 // transpose values, since an operand of 8 bits has neighbours along what is
 // summed over.
 //
@@ -30,9 +30,9 @@ struct ByteQueryRows {
 };
 
 /// One kernel, of three warpgroups that multiply: two do not hide each other's
-/// weights (docs/reference/products.md). What is not said here is a
-/// TileConfig's. Rows of keys and values have 128 bytes in shared memory, of
-/// which 64 elements fill one half.
+/// weights (docs/guides/products.md). What is not said here is a TileConfig's.
+/// Rows of keys and values have 128 bytes in shared memory, of which 64
+/// elements fill one half.
 template <class QueryT, int HeadDimV>
 struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   using Base = TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3>;
@@ -49,7 +49,7 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   static constexpr int Parts = HeadDim / 64, PartTiles = 8;
   static_assert(Parts <= 2 && HeadDim % 64 == 0);
   /// Column tiles of scores whose powers are the hardware's exponentials; those
-  /// of the others are polynomials (docs/reference/products.md).
+  /// of the others are polynomials (docs/guides/products.md).
   static constexpr int ExponentialTiles = Base::KeyTiles * 3 / 4;
   static constexpr int ValueAtoms = HeadDim / AtomRows, SumTiles = 1;
   static constexpr int SlabBytes = Leaf * SlabRowBytes;
