@@ -8,7 +8,7 @@
 // and no index leaves the table or the blocks.
 //
 // With products of 8 bits rows of q and weights are rounded as well, as
-// docs/guides/products.md says.
+// docs/reference/products.md says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -238,7 +238,7 @@ private:
                    });
   }
 
-  //===--- Products of 8 bits: docs/guides/products.md
+  //===--- Products of 8 bits: docs/reference/products.md
   //---------------------------===//
 
   /// Rounded to nearest even to what f8E4M3FN holds; f32 again.

@@ -42,7 +42,7 @@ enum KvMask {
 enum { KV_MASK_TREE = 16 };
 
 /// Likewise, of a plan and its attentions on a device: their products are of
-/// f8E4M3FN (docs/guides/products.md).
+/// f8E4M3FN (docs/reference/products.md).
 enum { KV_MASK_EIGHT_BIT_PRODUCTS = 32 };
 
 /// What the function `pair` computes, element by element.

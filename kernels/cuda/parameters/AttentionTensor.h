@@ -1,7 +1,7 @@
 //===- AttentionTensor.h - Shapes of kernels with tensor memory -*- C++ -*-===//
 //
 // The prefill kernels of sm_100a, and those of operations with products of 8
-// bits (docs/guides/products.md), of prompts and of decoding. A warp copies
+// bits (docs/reference/products.md), of prompts and of decoding. A warp copies
 // boxes of pages, one thread issues all products, and two warpgroups, of which
 // each thread has a row, weigh the scores and fold the values.
 //

@@ -2,8 +2,8 @@
 //
 // Publishes what enters and leaves one engine's prefix index, for routers that
 // send a request to where its prefix is. Frames, events and encodings are those
-// of vLLM; docs/guides/observability.md has them, and what a subscriber does to
-// know the whole index.
+// of vLLM (docs/reference/events.md); docs/guides/observability.md says what a
+// subscriber does to know the whole index.
 //
 // The engine's thread appends to a bounded queue: it waits for nothing, and
 // allocates only after the queue has overflowed. A thread of the publisher's

@@ -22,7 +22,7 @@ struct PeerMetrics {
   Gauge openReads; // under way, those that were given up included
 };
 
-/// Appends the rows kv_peer_... of docs/guides/transport.md. Any thread.
+/// Appends the rows kv_peer_... of docs/reference/metrics.md. Any thread.
 void collectMetrics(const PeerMetrics &metrics, MetricFamilies &families);
 
 } // namespace kv
