@@ -1,8 +1,9 @@
-"""prose.py [--words] [FILE...]: what the Markdown of the repository does that docs/README.md asks writers not to do.
+"""prose.py [--words | --comments] [FILE...]: what the Markdown of the repository does that prose should not do.
 
 A sentence has at most 30 words, those of a page 16 on average; a table's cell has at most 25; no sentence begins with a
 pronoun whose noun stands elsewhere; no phrase of BANNED is used. Code, links' targets and generated pages do not count.
 Without files: all of them. --words: the number of words that people wrote, as counted for the limit of all documents.
+--comments: the same of `//` comments of C++ and TableGen, where a pronoun is one without a noun of its own.
 """
 
 import re
@@ -32,9 +33,16 @@ BANNED = {
 }
 PRONOUNS = re.compile(r"(?:It|They|Those|These|This|That|What|So many|Such|Both|Else)\b(?! (?:page|is why))")
 
+SOURCES = ("*.h", "*.cpp", "*.def", "*.td", "*.cu", "*.cuh")
+# "This row is" names a row; "this is" leans on a line before it.
+LEANS = re.compile(r"(?:It|They|Theirs|What|So many|The same of|And|Or|Else|Also|Otherwise|Likewise)\b|(?:This|That|These|"
+                   r"Those|Such|Both)(?:[,:;]| (?:is|are|was|has|have|can|may|must|of|that|which|with|by|in|on|at|for)\b)")
+PER = re.compile(r"\b(?:an?|one) [a-z]+ an? (?:row|token|page|box|thread|warp|request|step|leaf|layer|head|key|lane|block|"
+                 r"group|channel|expert|rank|chip|kernel|launch|line|tile|piece|node|slot|unit|column|word|byte)\b")
 
-def tracked() -> list[Path]:
-    names = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, text=True, check=True, capture_output=True).stdout
+
+def tracked(patterns: tuple = ("*.md",)) -> list[Path]:
+    names = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, text=True, check=True, capture_output=True).stdout
     return [ROOT / name for name in names.split()]
 
 
@@ -105,14 +113,43 @@ def check(page: str) -> list[tuple[int, str]]:
     return found
 
 
+def comments(source: str):
+    """(line, text) of each paragraph of a comment that has lines of its own, and of each at the end of a line."""
+    start, collected = 0, []
+    for number, line in enumerate([*source.splitlines(), ""], 1):
+        code, slashes, text = line.partition("//")
+        if collected and (code.strip() or not text.strip("/!< ") or text.startswith(("/   ", "   ", " - "))):
+            yield start, plain(" ".join(collected))
+            collected.clear()
+        if slashes and not code.strip() and text.strip("/!<= "):
+            start = start if collected else number
+            collected.append(text.lstrip("/!< "))
+        elif slashes and code.strip() and code.count('"') % 2 == 0:
+            yield number, plain(text.lstrip("/!< "))
+
+
+def check_comments(source: str) -> list[tuple[int, str]]:
+    found = []
+    for line, text in comments(source):
+        for pattern, instead in [*BANNED.items(), (PER, "one X per Y")]:
+            found += [(line, f'"{match[0].strip()}": {instead}') for match in re.finditer(pattern, text)]
+        for sentence in sentences(text):
+            if match := LEANS.match(sentence):
+                found.append((line, f'begins with "{match[0]}", name the thing: {sentence[:60]}…'))
+            if words(sentence) > LONGEST:
+                found.append((line, f"a sentence of {words(sentence)} words: {sentence[:60]}…"))
+    return found
+
+
 def main(arguments: list[str]) -> int:
-    files = [Path(name) for name in arguments if not name.startswith("--")] or tracked()
+    examine, patterns = (check_comments, SOURCES) if "--comments" in arguments else (check, ("*.md",))
+    files = [Path(name) for name in arguments if not name.startswith("--")] or tracked(patterns)
     if "--words" in arguments:
         counts = {file: sum(words(text) for _, _, text in blocks(file.read_text(encoding="utf-8"))) for file in files}
         print("\n".join(f"{count:6} {file}" for file, count in sorted(counts.items(), key=lambda item: item[1])))
         print(f"{sum(counts.values()):6} in all")
         return 0
-    found = [f"{file}:{line}: {what}" for file in files for line, what in check(file.read_text(encoding="utf-8"))]
+    found = [f"{file}:{line}: {what}" for file in files for line, what in examine(file.read_text(encoding="utf-8"))]
     print("\n".join(found))
     return 1 if found else 0
 
