@@ -1,7 +1,7 @@
 //===- CollectionTypes.h - The collections that a module names --*- C++ -*-===//
 //
-// What is part of a collection's type is decided for the whole module at once:
-// collected here, decided by a pass, replaced everywhere.
+// A part of a collection's type holds for the whole module: the types are
+// collected here, a pass decides, and every use is replaced.
 //
 //===----------------------------------------------------------------------===//
 

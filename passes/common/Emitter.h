@@ -106,7 +106,7 @@ public:
 void forEach(Emitter &b, mlir::Value low, mlir::Value high,
              llvm::function_ref<void(Emitter &, mlir::Value)> body);
 
-/// What happens only when `condition` holds.
+/// Builds an scf.if whose body runs when `condition` holds.
 void when(Emitter &b, mlir::Value condition,
           llvm::function_ref<void(Emitter &)> body);
 

@@ -1,10 +1,11 @@
 //===- LaunchFormer.h - Turns computations into launches --------*- C++ -*-===//
 //
-// What kv-form-launches does with each operation; the pass says in which order,
-// and finds a new overload by itself. Each `toLaunch` is in the file of its
-// subject: FormCacheLaunches.cpp, FormRowLaunches.cpp, FormProductLaunches.cpp,
-// FormMatchedLaunches.cpp. One fails with an error that says what there are
-// kernels for, or leaves what `isHostCode` judges at the end.
+// The launches that kv-form-launches makes of each operation. The pass has the
+// order, and finds a new overload by itself. Each `toLaunch` is in the file of
+// its subject: FormCacheLaunches.cpp, FormRowLaunches.cpp,
+// FormProductLaunches.cpp, FormMatchedLaunches.cpp. An overload fails with an
+// error that says what there are kernels for, or leaves the operation to
+// `isHostCode` at the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,8 +58,8 @@ public:
   llvm::LogicalResult toLaunch(DequantizeOp op);
 
   llvm::LogicalResult toLaunch(mlir::linalg::LinalgOp op);
-  /// What is left of elementwise computations, from the last on: parts of
-  /// others are used no more.
+  /// Forms launches of the elementwise computations that are left, from the
+  /// last on, so that parts of others have no uses any more.
   llvm::LogicalResult formElementwise();
 
   /// The beginning of an error on what no kernel computes.
@@ -101,7 +102,7 @@ private:
   mlir::ModuleOp module;
   std::set<std::string> images;
   ExpertOrders orders;
-  /// What generics were before they were generalised.
+  /// The names of generics before they were generalised.
   llvm::DenseMap<mlir::Operation *, llvm::StringRef> names;
   int64_t numLaunches = 0;
 };

@@ -29,7 +29,7 @@ mlir::Value launch(Emitter &b, RuntimeFunction callee,
 /// all given.
 LaunchOp launch(Emitter &b, const FunctionCall &call);
 
-/// What makes the tensor, if that is a launch of this function.
+/// The launch that makes the tensor, if it is one of this function.
 LaunchOp launchOf(mlir::Value tensor, RuntimeFunction callee);
 
 /// The tensor with elements of the type `element`: itself, or a launch of

@@ -60,7 +60,7 @@ static SmallVector<Value> decompose(Emitter &b, StoreOp op) {
 }
 
 namespace {
-/// What a query row sees of the cache.
+/// The keys of the cache that a query row sees, and the row's softmax.
 class AttentionDecomposer {
 public:
   AttentionDecomposer(Emitter &b, AttentionOp op)
@@ -79,7 +79,7 @@ public:
       describeByPlan();
     else
       describeRows(offsets);
-    // What sees() takes beside the key.
+    // The arguments of sees() after the key.
     SmallVector<Value> facts = {positions, lengths};
     if (op.getAncestors())
       llvm::append_values(facts, bases, paths);

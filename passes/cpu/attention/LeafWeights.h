@@ -18,7 +18,7 @@ struct LeafRowScores {
   LeafPath path = {};
 };
 
-/// What products of queries and keys are multiplied with.
+/// The factor of products of queries and keys.
 double dotFactor(const AttentionOperands &operands);
 
 /// Replaces the row by its scores, -inf where the row does not see the key, and

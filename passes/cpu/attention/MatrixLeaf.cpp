@@ -1,8 +1,8 @@
 //===- MatrixLeaf.cpp - A leaf of keys by a matrix unit -------------------===//
 //
-// The keys and values of a leaf are brought into tiles once for all rows. What
-// a row becomes is the same, however many there are: a step for every 32
-// elements of a head or 32 keys of the leaf, in their order.
+// The keys and values of a leaf are brought into tiles once for all rows. A
+// row's result does not depend on the number of rows: one step for every 32
+// elements of a head or 32 keys of the leaf, in order.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,11 +1,11 @@
 //===- VectorizeBlocks.cpp - Products with packed blocks ------------------===//
 //
-// A tile is some rows times the 16 rows of a packed block. It walks the blocks
-// of the weight once: for each sub-block the products are summed as integers,
-// then one fused multiply-add a sub-block joins them to a row's sums in f32, in
-// the order of the columns. Products of floats are summed as f32, in two chains
-// of every second element. What an output is does not depend on the tile, nor
-// on the instructions.
+// A tile is some rows times the 16 rows of a packed block. A tile walks the
+// blocks of the weight once. For each sub-block the products are summed as
+// integers. Then one fused multiply-add per sub-block joins them to a row's
+// sums in f32, in the order of the columns. Products of floats are summed as
+// f32, in two chains of every second element. An output does not depend on the
+// tile, nor on the instructions.
 //
 //===----------------------------------------------------------------------===//
 

@@ -31,14 +31,15 @@ public:
 
   static void zero(VectorEmitter &b, int64_t tile);
   /// Rows of a buffer, of as many bytes as the tile has, the first at `at`,
-  /// each `stride` bytes behind the one before.
+  /// each `stride` bytes after the one before.
   static void load(VectorEmitter &b, int64_t tile, mlir::Value buffer,
                    mlir::ValueRange at, int64_t stride);
   static void store(VectorEmitter &b, int64_t tile, mlir::Value buffer,
                     mlir::ValueRange at, int64_t stride);
-  /// sum[m, n] += (the products of rows[m, 2i] and weights[i, n, 0], added up
-  /// in f32 by fma from 0 with i ascending) + (the same of rows[m, 2i + 1] and
-  /// weights[i, n, 1]), all of bf16. Numbers below 2^-126 count as 0.
+  /// sum[m, n] += even + odd, all of bf16. `even` adds the products of rows[m,
+  /// 2i] and weights[i, n, 0] in f32, by fma from 0 with i ascending; `odd`
+  /// those of rows[m, 2i + 1] and weights[i, n, 1]. Numbers below 2^-126 count
+  /// as 0.
   static void multiply(VectorEmitter &b, int64_t sum, int64_t rows,
                        int64_t weights);
   /// sum[m, n] += the products of rows[m, 4i + q] and weights[i, n, q], signed

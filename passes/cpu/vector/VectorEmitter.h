@@ -16,8 +16,8 @@ namespace kv {
 /// Lanes of a vector.
 constexpr int64_t kLanes = 16;
 
-/// Short names for loops, arithmetic and memory accesses of vector code. What
-/// takes floats takes a scalar or a vector.
+/// Short names for loops, arithmetic and memory accesses of vector code.
+/// Members that take floats take a scalar or a vector.
 class VectorEmitter : public Emitter {
 public:
   using Emitter::Emitter;
