@@ -25,7 +25,8 @@ SmallVector<int64_t> kv::packedShape(QuantFormat format, int64_t rows,
           sizes.of(depth).bytes};
 }
 
-/// What a packed weight of a format is, for messages: "[N / 16, K / 32, 288]".
+/// The shape of a packed weight of a format, for messages: "[N / 16, K / 32,
+/// 288]".
 static std::string packedForm(QuantFormat format) {
   QuantSizes sizes = sizesOf(format);
   Twine rows(kPackedRows), bytes(sizes.bytes), unit(sizes.unit());
@@ -170,7 +171,7 @@ template <typename Op> static LogicalResult verifyProducts(Op op) {
              products = op.getProducts();
   if (weights.empty())
     return op.emitOpError("takes at least one weight");
-  // What verifyForm says of one value is said of the first.
+  // verifyForm checks the first value, and speaks of that one.
   if (failed(verifyForm(op, outs.empty() ? ValueRange(Value()) : outs,
                         products.empty() ? ValueRange(Value()) : products)))
     return failure();

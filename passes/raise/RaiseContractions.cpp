@@ -98,7 +98,7 @@ private:
            llvm::count_if(loops, [&](unsigned l) { return size(l) != 1; }) == 1;
   }
 
-  /// Heads that stand beside rows are a batch: the other operand is the same
+  /// Heads that stand next to rows are a batch: the other operand is the same
   /// for each of them.
   bool moveToBatch(Loops &loops) {
     if (!hasRows(loops))
@@ -189,7 +189,7 @@ private:
         ArrayRef<ReassociationIndices>{{0, 1}, {2}}, sizes);
   }
 
-  /// What is computed as [groups] in the order that the operation has it.
+  /// A value that was computed as [groups], in the operation's order.
   Value asBefore(Value value, ArrayRef<Loops> groups) {
     Loops loops = joined(groups);
     Type element = type(out).getElementType();

@@ -272,7 +272,7 @@ private:
       }
       groups.push_back(next);
     }
-    // What is left are ones.
+    // Only dimensions that are 1 are left.
     if (groups.empty())
       return std::nullopt;
     for (; i < source.size(); ++i) {

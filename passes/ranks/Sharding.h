@@ -51,7 +51,7 @@ struct ShardedHeads {
   Sharding ofQueries(int64_t queryHeads, int64_t dim) const;
 };
 
-/// What kv-shard decides before it changes anything.
+/// The decisions of kv-shard, made before it changes anything.
 struct ShardPlan {
   int64_t ranks = 1;
   /// For host code of a device, which has views and launches only: tables of
@@ -87,9 +87,9 @@ std::optional<unsigned> loopOf(mlir::AffineMap map, int64_t dim);
 std::optional<int64_t> dimensionOf(mlir::AffineMap map, unsigned loop);
 
 /// The lookup whose table the operand is: a generic that reads one of its rows
-/// for each row of the result, by tensor.extract. It has parallel loops only,
-/// and one result of rank 2, in their order, with columns of known number. Null
-/// if the operand is something else.
+/// for each row of the result, by tensor.extract. The generic has parallel
+/// loops only, and one result of rank 2, in their order, with a known number of
+/// columns. Null if the operand is something else.
 mlir::linalg::GenericOp lookupOf(mlir::OpOperand &use);
 
 } // namespace kv

@@ -16,7 +16,7 @@ namespace kv {
 /// The sums that the innermost loops keep in registers.
 struct RegisterTile {
   int64_t rows;
-  int64_t keys; // keys whose scores are summed together; divides the lanes
+  int64_t keys;   // keys whose scores are summed together; divides the lanes
   int64_t values; // vectors of values at a time
 };
 

@@ -66,9 +66,9 @@ struct Obstacle {
 
 class Elements {
 public:
-  /// With `keepsLeaves` an element that depends on more than positions is an
-  /// expression of its own, equal to those of the same tensor and index alone,
-  /// and sums and maxima over the sequence are expressions.
+  /// With `keepsLeaves`, an element that depends on more than positions is an
+  /// expression of its own, which equals only those of the same tensor and
+  /// index. Sums and maxima over the sequence are then expressions, too.
   explicit Elements(const Graph &graph, bool keepsLeaves = false)
       : sizes(graph), keepsLeaves(keepsLeaves) {}
 
