@@ -1,8 +1,8 @@
 //===- Widen.h - 8-bit elements to 16 bits ----------------------*- C++ -*-===//
 //
-// Eight-bit caches are multiplied as f16, which has every number of theirs: two
-// of f8E4M3 are one instruction where there is one (sm_89 and on); f8E5M2 is
-// f16's upper half; i8 becomes f16 as a mantissa, from which a number is taken.
+// Eight-bit caches are multiplied as f16, which has every number of theirs. Two
+// numbers of f8E4M3 take one instruction from sm_89 on. f8E5M2 is f16's upper
+// half. i8 becomes f16 as a mantissa, from which a number is subtracted.
 //
 //===----------------------------------------------------------------------===//
 

@@ -161,8 +161,8 @@ private:
       storeRow(tile, r, lo + r / group, head * group + r % group);
   }
 
-  /// What a token of a tree sees: what it would see if its ancestors and it
-  /// stood alone behind the tokens before the tree.
+  /// The keys that a token of a tree sees: those that it would see if only its
+  /// ancestors and itself stood after the tokens before the tree.
   void followPath(Row &row, int64_t sequence, int64_t token) const {
     int64_t first = loadIndex(*args.rowOffsets, sequence);
     int64_t added = loadIndex(*args.rowOffsets, sequence + 1) - first;

@@ -172,8 +172,8 @@ Checked checkPages(const char *op, const KvTensorView *blocks,
   return std::nullopt;
 }
 
-/// What store and attention share; `rows` has one row a token and is called
-/// `rowsName`.
+/// Checks that store and attention share; `rows` has one row per token and is
+/// called `rowsName`.
 Checked checkCache(const char *op, const KvTensorView *blocks,
                    const KvTensorView *scales, const KvTensorView *cacheLengths,
                    const KvTensorView *lookupTable,

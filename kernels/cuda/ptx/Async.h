@@ -1,4 +1,4 @@
-//===- Async.h - Copies that run beside the threads -------------*- C++ -*-===//
+//===- Async.h - Copies that run next to threads ----------------*- C++ -*-===//
 
 #ifndef KV_KERNELS_CUDA_PTX_ASYNC_H
 #define KV_KERNELS_CUDA_PTX_ASYNC_H

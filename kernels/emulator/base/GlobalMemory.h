@@ -36,7 +36,7 @@ public:
   };
   /// Of the word at p.
   Writer &writer(const void *p);
-  /// The same, or null where nobody has written near it.
+  /// The last writer, or null if no thread has written near `p`.
   const Writer *written(const void *p) const;
   BlockClocks &counter(const void *p) { return counters[p]; }
 
