@@ -86,7 +86,7 @@ template <class B> KV_BODY void loadBody(B &b, const LoadParams &p) {
   }
 }
 
-/// A head a warp, a chunk a lane.
+/// One warp per head, and one lane per chunk.
 template <class B> struct HeadUpdate {
   B &b;
   const UpdateParams &p;

@@ -15,7 +15,7 @@
 
 namespace kv::cuda {
 
-/// Those with products of 8 bits by wgmma.
+/// Configurations with products of 8 bits by wgmma.
 template <class C>
 concept ByteTiles =
     TileRows<C> && ByteProducts<C> && !requires { requires C::Tensor; };
@@ -30,9 +30,9 @@ struct ByteQueryRows {
 };
 
 /// One kernel, of three warpgroups that multiply: two do not hide each other's
-/// weights (docs/guides/products.md). What is not said here is a TileConfig's.
-/// Rows of keys and values have 128 bytes in shared memory, of which 64
-/// elements fill one half.
+/// weights (docs/guides/products.md). All other constants are those of a
+/// TileConfig. Rows of keys and values have 128 bytes in shared memory, of
+/// which 64 elements fill one half.
 template <class QueryT, int HeadDimV>
 struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   using Base = TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3>;
@@ -59,7 +59,7 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   static constexpr int TileBytes =
       SlabBytes > ValueBytes ? SlabBytes : ValueBytes;
 
-  /// What values are copied to: keys are copied to the ring.
+  /// The target of copied values; keys are copied to the ring.
   static constexpr int CopySlabs = 1, CopyRowBytes = SlabRowBytes;
   static constexpr int CopySlabBytes = SlabBytes, CopyBytes = SlabBytes;
   static constexpr int CopyStages = HeadDim == 64 ? 2 : 1;
@@ -85,7 +85,7 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   static constexpr int QueryScales = Bounds + Rows * 8;
   static constexpr int Ticket = QueryScales + Rows * 4;
   static constexpr int KeptUnits = Ticket + 16, TotalStates = KeptUnits + 64;
-  /// Those of who copies and transposes.
+  /// Units of the warps that copy and transpose.
   static constexpr int KeptWorks = TotalStates + Base::Threads * 16;
   static constexpr int Barriers =
       KeptWorks + GroupThreads * int(sizeof(kv::plan::Work));

@@ -88,7 +88,7 @@ struct UpdateParams {
   float epsilon;
   bool interleaved;
 };
-/// Shared memory: a head a warp.
+/// Shared memory: one head per warp.
 constexpr int UpdateSharedBytes = MoverWarps * kernels::MostUpdated * 4;
 
 } // namespace kv::cuda

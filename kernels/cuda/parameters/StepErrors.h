@@ -50,7 +50,7 @@ constexpr StepError unpackStepError(uint64_t word) {
           int32_t(uint32_t(word))};
 }
 
-/// `errors` null: nobody wants to know.
+/// If `errors` is null, errors are not reported.
 template <class B>
 KV_BODY void raiseStepError(B &b, uint64_t *errors, StepErrorKind kind,
                             int64_t row, int32_t value) {
