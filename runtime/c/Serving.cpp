@@ -117,7 +117,7 @@ struct KvServer {
     prompts->take(arrived);
     for (const GenerationRequest *prompt : arrived)
       if (!generator.add(*prompt))
-        prompts->over(*prompt); // whoever has asked computes it
+        prompts->over(*prompt); // the peer that asked computes it
   }
 
   /// Forgets the requests whose last events the caller has had time to read.

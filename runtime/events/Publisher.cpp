@@ -10,7 +10,7 @@
 
 using namespace kv;
 
-/// A batch is sent when it has so many blocks, so that messages stay small.
+/// The most blocks of a batch, so that messages stay small.
 static constexpr size_t MostBlocks = 1024;
 /// The number of the message that ends a replay or a snapshot.
 static constexpr int64_t EndOfReplay = -1;
@@ -64,7 +64,8 @@ Expected<std::unique_ptr<Publisher>> Publisher::open(const Options &options) {
 Expected<void> Publisher::connect() {
   auto use = [&](zmq::socket_t &socket, const std::string &endpoint,
                  bool binds) -> Expected<void> {
-    // What subscribers have not been given a second after the end is dropped.
+    // A second after the end, messages that subscribers have not taken are
+    // dropped.
     socket.set(zmq::sockopt::linger, 1000);
     socket.set(zmq::sockopt::ipv6, true);
     Expected<void> done = attach(socket, endpoint, binds);

@@ -248,7 +248,7 @@ Expected<void> TieredConnector::reset() {
       drop(slot);
     }
   told.lose();
-  // Both, whatever becomes of one.
+  // Resets both tiers, even if one fails.
   Expected<void> told = store ? store->reset() : Expected<void>();
   Expected<void> done = disk ? disk->reset() : Expected<void>();
   return done ? told : done;

@@ -1,6 +1,6 @@
 //===- Channel.h - Frames between peers, and the time -----------*- C++ -*-===//
 //
-// What a peer sees of the world but for memory (Transport.h): frames that the
+// A peer's view of the world, except memory (Transport.h): frames that the
 // other side has sent, and a clock. Tests have a channel within one thread,
 // whose time is theirs.
 //

@@ -195,7 +195,7 @@ void DecodePeer::watch() {
     unanswered.reset(); // there is no connection yet
 }
 
-/// What the peer was asked for will not come.
+/// The pages that the peer was asked for will not come.
 void DecodePeer::lose(std::string_view why) {
   note(concat("the peer at ", options.endpoint, " ", why,
               ": prompts are computed here"));

@@ -1,11 +1,11 @@
 //===- DecodePeer.h - Records that a peer computes --------------*- C++ -*-===//
 //
-// What the own records lack is asked of the peer: find() collects the pages of
-// a prompt, the next poll() sends them as one question. Until the answer is
-// there, the pages are Coming, then on a Disk, from which fetch() brings them:
-// into reserved slots of the own records, by a lease and a read. They are
-// published when the peer has confirmed that the lease lasted until the read
-// was over.
+// Asks the peer for pages that the own records lack. find() collects the pages
+// of a prompt, and the next poll() sends them as one question. Until the answer
+// is there, the pages are Coming, then on a Disk. From there fetch() brings
+// them into reserved slots of the own records, by a lease and a read. The pages
+// are published when the peer has confirmed that the lease lasted until the
+// read was over.
 //
 // No thread of its own, and nothing waits but open() and wait().
 //
@@ -81,7 +81,7 @@ private:
     PrefixNames::Prefix prefix;
     bool sent = false, final = false;
     int64_t have = 0;            // tokens that the peer has
-    std::vector<int64_t> states; // pages behind which it has a state
+    std::vector<int64_t> states; // pages after which it has a state
     Time changed;
   };
   struct Known {

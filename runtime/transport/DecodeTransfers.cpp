@@ -35,7 +35,7 @@ int64_t DecodePeer::leaseBytes() const {
   return transfers.empty() ? FirstLeaseBytes : LeaseBytes;
 }
 
-/// The slot is nobody's any more.
+/// The slot has no owner any more.
 void DecodePeer::drop(Load &load) {
   loading.erase(load.name);
   records->publish(load.slot, /*written=*/false);
@@ -94,7 +94,7 @@ void DecodePeer::handle(const Leased &leased) {
                   at->stage == Transfer::Stage::Leasing && !at->givenUp;
   if (isWanted && begin(*at, leased))
     return;
-  if (!leased.addresses.empty()) // nobody needs it any more
+  if (!leased.addresses.empty()) // not needed any more
     (void)send(Return{incarnation, leased.request, leased.generation});
   if (at == transfers.end() || at->stage != Transfer::Stage::Leasing)
     return;
@@ -221,7 +221,7 @@ void DecodePeer::finish(Transfer &transfer, bool valid) {
   progress = true;
 }
 
-/// Ends links that are not used any more, once nothing is under way there.
+/// Ends links that are not used any more, once no read is in flight there.
 void DecodePeer::closeLinks() {
   std::erase_if(oldLinks, [&](Transport::Peer old) {
     for (const Transfer &transfer : transfers)
