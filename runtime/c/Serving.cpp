@@ -88,7 +88,7 @@ private:
     event.top = known.top.data();
     event.numTop = static_cast<int64_t>(known.top.size());
   }
-  /// One that has ended.
+  /// Whether a request that has ended is a peer's prompt, which is then over.
   bool isPrompt(const GenerationRequest &request) {
     if (!prompts || !prompts->owns(request))
       return false;
@@ -147,7 +147,7 @@ struct KvServer {
     prompts->take(arrived);
     for (const GenerationRequest *prompt : arrived)
       if (!generator.add(*prompt))
-        prompts->over(*prompt); // whoever has asked computes it
+        prompts->over(*prompt); // the peer that asked computes it
   }
 
   /// Forgets the requests whose last events the caller has had time to read.

@@ -199,7 +199,7 @@ void TextGenerator::step() {
     forget(*failure.request);
   }
   if (batch.empty()) {
-    // Not for long: other requests may arrive meanwhile.
+    // The wait is short, because other requests may arrive meanwhile.
     constexpr int64_t Moment = 5'000'000; // nanoseconds
     if (scheduler.isLoading())
       (void)manager.waitForLoads(Moment);
@@ -317,8 +317,8 @@ void TextGenerator::stepReplica(int32_t replica,
   }
 }
 
-/// Where no request asks for logits, they need not leave the device: then every
-/// wanted row is one that a token is chosen from.
+/// If no request asks for logits, they need not leave the device: then a token
+/// is chosen from every wanted row.
 Expected<TextGenerator::StepResults>
 TextGenerator::execute(const ModelStep &step,
                        std::span<ActiveRequest *const> part) {
