@@ -1,8 +1,8 @@
 //===- ByteTiles.h - Shapes of tiles whose products are bytes' --*- C++ -*-===//
 //
 // The kernels of sm_90a for operations with products of 8 bits
-// (docs/reference/products.md), of prompts and of decoding: a row has its bits by
-// one instruction only. Keys are multiplied as boxes bring them; three warps
+// (docs/reference/products.md), of prompts and of decoding: a row has its bits
+// by one instruction only. Keys are multiplied as boxes bring them; three warps
 // transpose values, since an operand of 8 bits has neighbours along what is
 // summed over.
 //
