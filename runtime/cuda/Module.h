@@ -18,10 +18,11 @@ struct LoadedKernel {
   /// has an odd number of SMs. 0: the driver cannot say.
   int clusters = 0;
 
-  /// It waits itself for the kernels before it: code for 9.0 and later does.
+  /// Whether the kernel itself waits for those before it: code for 9.0 and
+  /// later does.
   bool waits() const { return hasClusters(sm); }
 
-  /// Of launches of so many blocks together those that the GPU runs at once.
+  /// The launches of `together` blocks each that the GPU runs at once.
   int parts(int multiprocessors, int together) const {
     return clusters ? clusters : multiprocessors * blocks / together;
   }

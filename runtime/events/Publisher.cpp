@@ -80,7 +80,7 @@ Expected<void> Publisher::connect() {
   publish.set(zmq::sockopt::sndhwm, options.highWaterMark);
   if (Expected<void> done = use(publish, endpoint, binds); !done)
     return done;
-  // Whoever asks for a replay is to get all of it.
+  // A subscriber that asks for a replay gets all of it.
   requests.set(zmq::sockopt::sndhwm, 0);
   if (!options.replayEndpoint.empty())
     return use(requests, options.replayEndpoint, /*binds=*/true);
@@ -112,7 +112,7 @@ EventPublisher::Figures Publisher::figures() const {
 
 void Publisher::run(const std::stop_token &stop) {
   blockSignals();
-  // Whoever knows an earlier incarnation's blocks is to forget them.
+  // Tells subscribers to forget the blocks of an earlier incarnation.
   add({});
   for (bool last = false; !last;) {
     last = stop.stop_requested();

@@ -6,7 +6,7 @@ using namespace kv;
 
 void PeerPrompts::take(std::vector<const GenerationRequest *> &arrived) {
   while (auto prompt = peer.takePrompt()) {
-    if (prompt->model || prompt->adapter) { // nobody here has these
+    if (prompt->model || prompt->adapter) { // not available here
       peer.promptDone(prompt->id);
       continue;
     }

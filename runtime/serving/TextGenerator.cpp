@@ -310,8 +310,8 @@ void TextGenerator::stepReplica(int32_t replica,
   }
 }
 
-/// Where no request asks for logits, they need not leave the device: then every
-/// wanted row is one that a token is chosen from.
+/// If no request asks for logits, they need not leave the device: then a token
+/// is chosen from every wanted row.
 Expected<TextGenerator::StepResults>
 TextGenerator::execute(const ModelStep &step,
                        std::span<ActiveRequest *const> part) {

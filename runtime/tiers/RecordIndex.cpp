@@ -42,7 +42,7 @@ Expected<RecordIndex> RecordIndex::open(const std::string &path,
       readIndexInChild(path, {About, Records});
   if (!entries)
     return std::unexpected(entries.error());
-  // Beside the old file, which stays if the process ends here.
+  // Next to the old file, which stays if the process ends here.
   std::string fresh = path + ".new";
   unlink(fresh.c_str());
   Expected<RecordIndex> made = openNew(

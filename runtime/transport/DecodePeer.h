@@ -103,8 +103,8 @@ private:
     uint64_t request = 0, generation = 0;
     uint64_t owner = 0; // incarnation of the peer that leases the pages
     Stage stage = Stage::Leasing;
-    /// Nobody wants the pages any more: it goes on only so that its slots are
-    /// not used too early.
+    /// The pages are not wanted any more: the load goes on only so that its
+    /// slots are not used too early.
     bool givenUp = false;
     bool failed = false; // Reading: what is left of it ends with its link
     std::vector<Load> loads;

@@ -6,7 +6,8 @@ using namespace kv;
 using namespace kv::peer;
 
 /// Of one lease: while its pages are read, the owner looks for those of the
-/// next. Nobody reads while it looks for the first one's: that is small.
+/// next. Nothing is read while the owner looks for the first lease's pages, so
+/// that lease is small.
 static constexpr int64_t LeaseBytes = int64_t(8) << 20,
                          FirstLeaseBytes = int64_t(1) << 20;
 

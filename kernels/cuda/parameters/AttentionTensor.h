@@ -155,9 +155,9 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   static KV_HD constexpr int landed(int stage) {
     return full(2 * Stages + stage);
   }
-  /// The barrier of a place of scores: they are there. One of a tile could
-  /// complete two phases before anybody awaits the first: scores are multiplied
-  /// before those before them are weighed.
+  /// The barrier of a place of scores: they are there. If a tile had a single
+  /// barrier, two phases could complete before a thread awaits the first,
+  /// because scores are multiplied before the earlier ones are weighed.
   static KV_HD constexpr int scored(int place) {
     return full(3 * Stages + place);
   }

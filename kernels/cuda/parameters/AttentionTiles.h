@@ -94,9 +94,9 @@ struct TileConfig {
                                 : HeadDim == 128 ? (Widens ? 4 - Blocks : 4)
                                                  : (Widens ? 6 : 8);
 
-  /// Registers of a thread as it is launched, and of one of either role. Beside
-  /// one warpgroup that multiplies and has an SM, all have as many as there can
-  /// be.
+  /// Registers of a thread as it is launched, and of one of either role. If one
+  /// multiplying warpgroup has an SM, all threads have the most registers that
+  /// there can be.
   static constexpr bool DividesRegisters = Groups * Blocks > 1;
   static constexpr int LaunchRegisters =
       kv::plan::lesser(65536 / (Blocks * LaunchThreads) / 8 * 8, 255);

@@ -318,8 +318,8 @@ struct OrderExpertsParams {
 
 /// Row c of out is row c / choicesPerRow of x, times transpose(weight of c's
 /// expert). A weight holds matrices of `columns` rows, one below the other,
-/// without gaps. x and weight have the type `type`, F32 or BF16, out F32 or
-/// that. columns is a multiple of 16.
+/// without gaps. Types: x and weight have the type `type`, F32 or BF16, out F32
+/// or that. columns is a multiple of 16.
 struct ExpertMatmulParams {
   const void *x, *weight;
   void *out;

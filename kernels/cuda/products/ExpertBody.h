@@ -141,8 +141,8 @@ KV_BODY void sumChoicesBody(B &b, const SumChoicesParams &p) {
   });
 }
 
-/// An expert a block, which finds its own choices: how many stand before them
-/// says where its tiles begin.
+/// One block per expert, which finds the expert's choices. The number of
+/// choices before them says where its tiles begin.
 template <class B>
 KV_BODY void orderExpertsBody(B &b, const OrderExpertsParams &p) {
   int64_t each = (int64_t(p.choices) + MoverThreads - 1) / MoverThreads;

@@ -28,7 +28,7 @@ template <class T, int N> __device__ __forceinline__ void pin(T (&x)[N]) {
     pin(x[i]);
 }
 
-/// Nobody reads these registers any more before they are written.
+/// These registers are not read any more before they are written.
 template <int Tiles>
 __device__ __forceinline__ void forget(float (&acc)[Tiles][4]) {
 #pragma unroll

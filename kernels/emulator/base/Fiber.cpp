@@ -59,7 +59,7 @@ struct StackPool {
   }
   void giveBack(char *stack) {
 #ifdef KV_FIBER_ASAN
-    // Whoever gets these addresses next must not find our red zones.
+    // The next owner of these addresses must not find our red zones.
     __asan_unpoison_memory_region(stack, StackBytes);
 #endif
     idle.push_back(stack);

@@ -50,7 +50,7 @@ struct Device {
 
   /// The device's memory and queue, which live as long as the process. Errors:
   /// the device is virtual; there is no such device, no driver, or no
-  /// libkv_cuda.so beside the runtime (or at the path in the environment
+  /// libkv_cuda.so next to the runtime (or at the path in the environment
   /// variable KV_CUDA_LIBRARY).
   Expected<DeviceBackend *> backend() const;
 

@@ -7,8 +7,8 @@
 //
 // The engine's thread appends to a bounded queue: it waits for nothing, and
 // allocates only after the queue has overflowed. A thread of the publisher's
-// encodes and sends. An overflow leaves a gap in the sequence numbers; behind
-// it the whole index is published once more.
+// encodes and sends. An overflow leaves a gap in the sequence numbers, after
+// which the whole index is published once more.
 //
 // The code is in libkv_events.so, which open() loads; it needs libzmq.
 //
@@ -57,9 +57,9 @@ public:
     /// Where the pages are, in the readers' words: "GPU" is the memory that a
     /// model computes from, also on a CPU.
     std::string medium = "GPU";
-    /// Whether records beside the devices are told, too, as blocks of the media
-    /// "CPU" (host memory) and "STORAGE" (a disk, or a store that machines
-    /// share).
+    /// Whether records outside the devices are told, too, as blocks of the
+    /// media "CPU" (host memory) and "STORAGE" (a disk, or a store that
+    /// machines share).
     bool tiers = false;
     /// Most batches that wait for one subscriber; it loses what comes then.
     int32_t highWaterMark = 100'000;
@@ -68,11 +68,13 @@ public:
     /// Bytes of the queue, 64 KiB to 1 GiB: 72 a stored page of 16 tokens. At
     /// least eight pages fit into it, whatever is asked for.
     int64_t queueBytes = int64_t(8) << 20;
-    /// How often the queue is looked at. What has come since is one batch.
+    /// The time between two looks at the queue. All records since the last look
+    /// are one batch.
     std::chrono::milliseconds interval = std::chrono::milliseconds(5);
   };
 
-  /// What was published since open(). Blocks of several groups count in each.
+  /// Counts of what was published since open(). Blocks of several groups count
+  /// in each.
   struct Figures {
     int64_t batches = 0;
     int64_t stored = 0, removed = 0; // blocks

@@ -73,8 +73,8 @@ private:
   /// are appended to `advanced`, the others have failed.
   void stepReplica(int32_t replica, std::span<ActiveRequest *const> part,
                    std::span<const RaggedKVCacheInputs> inputs);
-  /// What a step made of each of its wanted rows: logits, or tokens that the
-  /// runner has chosen. The other list is empty.
+  /// The results of a step's wanted rows: logits, or tokens that the runner has
+  /// chosen. The other list is empty.
   struct StepResults {
     std::span<const float> logits;
     std::span<const int32_t> tokens;
