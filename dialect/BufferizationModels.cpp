@@ -106,8 +106,8 @@ Value GatherOp::getResultSize(OpBuilder &b, unsigned, int64_t dimension) {
 
 namespace {
 
-/// Of every operation with two forms: its tensors are read, none is written or
-/// returned, and its results are buffers of their own.
+/// The model of every operation with two forms: its tensors are read, none is
+/// written or returned, and its results are buffers of their own.
 template <typename Op>
 struct TwoFormModel
     : BufferizableOpInterface::ExternalModel<TwoFormModel<Op>, Op> {

@@ -67,7 +67,7 @@ void AssertOp::getEffects(Effects &effects) {
 }
 
 void CheckResultOp::getEffects(Effects &effects) {
-  // Of the buffer only the shape is looked at.
+  // The operation reads only the shape of the buffer.
   effects.emplace_back(MemoryEffects::Write::get(), ErrorResource::get());
 }
 

@@ -137,7 +137,8 @@ private:
     Value blocks =
         inLogicalOrder(b, b.getLoc(), key.values[0], collection.getLayout());
     Value lengths = key.values[1];
-    // Of the table a plan takes how many entries a row has for a band.
+    // A plan only needs the number of entries that a row of the table has for a
+    // band.
     Value table = sliceBand(b, key.values[2], collection.getGeometry(),
                             /*band=*/b.index(0));
     Value rows = key.rows.materialize(b, b.getLoc());

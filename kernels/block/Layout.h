@@ -48,9 +48,9 @@ template <int Columns> struct Swizzled {
   }
 };
 
-/// The same where an odd number of chunks lies between rows, the last of them
-/// unused if `Columns` is even: eight rows of a column lie in different banks
-/// as they are, and all distances are constants.
+/// A matrix whose rows are an odd number of chunks apart; the last chunk is
+/// unused if `Columns` is even. So eight rows of a column lie in different
+/// banks as they are, and all distances are constants.
 template <int Columns> struct Padded {
   static constexpr int Pitch = Columns | 1;
   static KV_HD constexpr int chunk(int row, int column) {

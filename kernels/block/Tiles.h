@@ -50,7 +50,7 @@ struct Descriptor {
   uint64_t bits;
   /// The operand `bytes` bytes after this one; a multiple of 16.
   KV_HD constexpr Descriptor behind(int bytes) const {
-    // Of the lower half alone: addresses do not leave it.
+    // Only the lower half changes: addresses do not leave it.
     return {(bits & ~uint64_t(0xffffffff)) |
             uint32_t(uint32_t(bits) + uint32_t(bytes >> 4))};
   }
@@ -90,10 +90,11 @@ KV_HD constexpr uint32_t elementAddress(Operand operand, Major major, int other,
                   far % AtomRows * SlabRowBytes + near * 2 % SlabRowBytes);
 }
 
-/// Of wgmma.m64nNk16, D's element that register i of column tile n of a thread
-/// of the warpgroup holds (its register 4 n + i); and A's, where A comes from
-/// registers. A warp has sixteen rows, of which it holds what mma.m16n8k16 lets
-/// it hold: an accumulator of the scores is a fragment of the weights.
+/// The element of D of wgmma.m64nNk16 that register i of column tile n of a
+/// thread of the warpgroup holds (its register 4 n + i); also that of A, if A
+/// comes from registers. A warp has sixteen rows, of which it holds what
+/// mma.m16n8k16 lets it hold: an accumulator of the scores is a fragment of the
+/// weights.
 KV_HD constexpr Place groupFragmentC(int thread, int n, int i) {
   Place place = fragmentC(thread % 32, i);
   return {thread / 32 * 16 + place.row, n * 8 + place.column};

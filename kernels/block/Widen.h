@@ -135,8 +135,9 @@ KV_HD RangeScale rangeScale(float largest) {
           bitsAs<float>((exponent - 14) << 23)};
 }
 
-/// The same for f8E4M3, to [128, 256); of less than 2^-119 one that is smaller.
-/// Of an infinity a NaN, which f8E4M3 has, so that its row is NaN.
+/// The scale of a row for f8E4M3, to [128, 256). Numbers below 2^-119 get a
+/// smaller one. An infinity becomes a NaN, which f8E4M3 has, so that its row is
+/// NaN.
 KV_HD RangeScale byteScale(float largest) {
   uint32_t exponent = bitsAs<uint32_t>(largest) >> 23;
   exponent = exponent < 8 ? 8 : exponent;

@@ -62,7 +62,7 @@ public:
   void await(int thread, int pending, const NamedRegisters *named, int count);
 
 private:
-  /// Of a warpgroup.
+  /// A product of a warpgroup.
   struct Product {
     ProductRequest what[GroupThreads];
     // Its operands' pairs, or fours of 8 bits, as they were read: A's [64][8],

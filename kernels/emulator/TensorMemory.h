@@ -72,7 +72,8 @@ public:
   uint32_t &word(int lane, int column) {
     return words[size_t(lane) * TensorColumns + column];
   }
-  /// Of the knowledge that a phase of an mbarrier passes on.
+  /// Index of a group's products in the knowledge that a phase of an mbarrier
+  /// passes on.
   int productIndex(int group) const { return 2 * clocks.threads() + group; }
 
 private:

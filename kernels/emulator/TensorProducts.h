@@ -57,7 +57,7 @@ private:
     int barrier;
     Knowledge known; // that it passes on
   };
-  /// Of a warpgroup.
+  /// The issued products of a warpgroup.
   struct Group {
     int issuer = -1;
     Moment count = 0, committed = 0;

@@ -180,7 +180,7 @@ private:
     int64_t position = row.tree + std::popcount(ancestors);
     int64_t start =
         visibleKeys(args.mask, args.window, position, position + 1).first;
-    // Of the path's tokens too, those that are too old are not seen.
+    // Tokens of the path that are too old are not seen, either.
     for (int64_t old = row.tree; old < start; ++old)
       row.path &= row.path - 1;
     row.keys = {std::min(start, row.tree), row.tree + node + 1};

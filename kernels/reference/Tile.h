@@ -32,7 +32,7 @@ struct Row {
   Visible keys;
   double maximum;
   double sum;
-  /// Of the keys from `tree` on it sees those that `path` has a bit for.
+  /// A row sees the keys from `tree` on for which `path` has a bit.
   int64_t tree;
   uint64_t path;
 

@@ -58,7 +58,7 @@ Checked checkContiguousRows(const char *op, const char *name,
   return std::nullopt;
 }
 
-/// Of floats that a step computes with.
+/// Checks rows of floats that a step computes with.
 Checked checkRows(const char *op, const char *name, const KvTensorView *view,
                   int64_t rank) {
   if (Checked failure = checkContiguousRows(op, name, view, rank))

@@ -51,8 +51,8 @@ public:
   llvm::LogicalResult toLaunch(KeepGroupsOp op);
   /// Each product by itself, of rows that are rounded once a type.
   llvm::LogicalResult toLaunch(ExpertMatmulOp op);
-  /// Of quantised weights: each product by itself, of rows that are rounded
-  /// once.
+  /// Products of quantised weights: each one by itself, with rows that are
+  /// rounded once.
   llvm::LogicalResult toLaunch(MatmulOp op);
   /// Rows of a quantised table.
   llvm::LogicalResult toLaunch(DequantizeOp op);
@@ -82,7 +82,8 @@ private:
                      mlir::Value made);
   /// The operation becomes one launch, which makes all its results.
   void replace(mlir::Operation *op, const FunctionCall &call);
-  /// Of what makes tensors of `type`; null: of what makes none.
+  /// A remark on an operation that makes tensors of `type`; null if it makes
+  /// none.
   void remarkLaunch(mlir::Operation *op, RuntimeFunction callee,
                     mlir::Type type = {});
 

@@ -19,7 +19,7 @@ mlir::Value launch(Emitter &b, RuntimeFunction callee,
                    mlir::ValueRange arguments, mlir::Value like,
                    mlir::Type element);
 
-/// The same with a result of these sizes.
+/// Makes a launch with a result of these sizes.
 mlir::Value launch(Emitter &b, RuntimeFunction callee,
                    mlir::ValueRange arguments,
                    llvm::ArrayRef<mlir::OpFoldResult> sizes,

@@ -176,7 +176,7 @@ static std::optional<LaunchMatch> matchNorm(GenericOp op) {
   };
   auto takeWeight = [&](Scalar scalar) {
     std::optional<Element> element = elementOf(scalar);
-    // Of rows of several, in turn, each may have its own.
+    // Each row may have its own weight, in turn.
     if (weight || !element ||
         (element->map != maps.last &&
          (op.getNumLoops() < 3 ||

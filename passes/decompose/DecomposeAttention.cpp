@@ -311,7 +311,7 @@ private:
                      return arith::MaximumFOp::create(b, args[1], score);
                    });
   }
-  /// Of this iteration's row and key.
+  /// The largest score of the leaf of this iteration's row and key.
   static Value leafLargest(Emitter &b, Value leaves) {
     Value row = linalg::IndexOp::create(b, 0);
     Value head = linalg::IndexOp::create(b, 1);
@@ -412,8 +412,8 @@ private:
     }
   }
 
-  /// The same from the plan: for each row its sequence, the first key that it
-  /// sees and their end. A row that the plan does not have sees none.
+  /// Reads from the plan, for each row: its sequence, the first key that it
+  /// sees, and their end. A row that the plan does not have sees none.
   void describeByPlan() {
     auto rowType =
         RankedTensorType::get({ShapedType::kDynamic}, b.getI32Type());

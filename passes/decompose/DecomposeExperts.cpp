@@ -47,7 +47,7 @@ struct OrderedRow {
           Emitter b(loc, nested);
           Value own = at(b, e);
           Value eligible = isBefore(b, last[0], last[1], own, e);
-          // Of equal ones the one that was found first stays.
+          // Among equal logits, the one that was found first stays.
           Value greater =
               arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, own, best[0]);
           Value first =

@@ -158,7 +158,7 @@ Value valueOf(Emitter &b, const BlockRow &row, Value s, Value e) {
   }
 }
 
-/// The same as f32.
+/// The value of an element as f32.
 Value floatOf(Emitter &b, const BlockRow &row, Value s, Value e) {
   Value value = valueOf(b, row, s, e);
   if (!hasFloats(row.format))

@@ -306,7 +306,8 @@ private:
     return checkOrigin(user, value);
   }
 
-  /// Of a scalar that is no size: nothing that it is made of is the length.
+  /// Checks a scalar that is no size: nothing that it is made of may be the
+  /// length.
   LogicalResult checkOrigin(Operation *user, Value value) {
     SmallVector<Value> open = {value};
     llvm::DenseSet<Value> seen;

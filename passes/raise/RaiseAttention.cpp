@@ -25,9 +25,10 @@ struct Layer {
   ScoreFactors factors;
   int64_t heads, groups; // query heads, and how many read one KV head
   int64_t dim;           // of a row in the cache
-  /// Of a key, what its position is written as: `digits` numbers below `base`.
+  /// The position of a key is written as `digits` numbers below `base`.
   int64_t digits = 0, base = 0;
-  /// Whether what is the same for all keys of a query is added as well.
+  /// Whether a number that is the same for all keys of a query is added as
+  /// well.
   bool addsRow = false;
   size_t expressions = 0;  // that keys and values were compared by
   unsigned collection = 0; // an index of the collections

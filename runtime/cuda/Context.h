@@ -49,7 +49,7 @@ public:
   /// The kernel of a row of KernelLaunches. Null, with an error in `state`, if
   /// the artifact does not contain this kernel.
   const LoadedKernel *kernel(ExecutionContext::State &state, size_t row) const;
-  /// The same without an error.
+  /// The kernel of a row, or null, without an error.
   const LoadedKernel *findKernel(size_t row) const {
     return module && module->kernel(row).function ? &module->kernel(row)
                                                   : nullptr;

@@ -29,7 +29,7 @@ namespace kv {
 struct BlockScope {
   std::optional<std::string> model, adapter, salt;
 
-  /// Of the framed fields of a scope.
+  /// The scope of framed fields.
   static BlockScope of(std::span<const std::byte> fields);
 };
 

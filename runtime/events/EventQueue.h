@@ -37,7 +37,7 @@ struct EventRecord {
   Kind kind = Skip;
   StoredPages pages = {}; // Removed, Restored: nodes and groups
 
-  /// Of Tiers, in the place of groups.
+  /// The word of a Tiers record that stands in the place of groups.
   static uint32_t groupsOf(Tier tier, bool isStored) {
     return static_cast<uint32_t>(tier) << 1 | isStored;
   }

@@ -141,7 +141,7 @@ private:
   size_t headerBytes, slotBytes;
   int64_t numSlots;
 
-  // Of the caller's thread.
+  // Members that the caller's thread uses.
   std::unordered_map<PrefixName, int32_t, HashName> slots;
   std::vector<Slot> all;
   std::vector<int32_t> unused;

@@ -243,8 +243,9 @@ ssize_t RespConnection::writeSome(const RespCommands &commands, size_t &part,
 }
 
 ssize_t RespConnection::readSome(size_t &wanted) {
-  // Of what has a place, as much as fits the CPU's caches, to be summed up
-  // there; else little, since what follows may have a place.
+  // A text with a place is read in pieces that fit the CPU's caches, where they
+  // are summed up. Other bytes are read in small pieces, since a text with a
+  // place may follow.
   constexpr size_t Most = size_t(256) << 10;
   bool isInside = isPlaced && rest > 2 && place.head.empty();
   wanted = isInside ? std::min(place.body.size(), Most) : buffer.size();

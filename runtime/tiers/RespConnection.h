@@ -80,7 +80,7 @@ public:
     Broken // the server has sent an unexpected reply
   };
   using Clock = std::chrono::steady_clock;
-  /// Of the replies to the commands, in their order.
+  /// Gets the replies to the commands, in their order.
   using OnReply = std::function<void(size_t command, const RespReply &)>;
 
   RespConnection(StoreCalls &calls, const StoreAddress &address)

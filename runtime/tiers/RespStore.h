@@ -141,7 +141,7 @@ private:
   PrefixName nameSpace;
   std::string epochKey;
 
-  // Of the caller's thread.
+  // Members that the caller's thread uses.
   std::unordered_map<PrefixName, Entry, HashName> entries;
   std::vector<Question> asking;
   std::vector<Job> ended;         // scratch of take()

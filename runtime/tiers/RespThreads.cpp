@@ -11,7 +11,8 @@ using namespace kv;
 using std::chrono::milliseconds;
 
 static constexpr size_t MostQuestions = 1024; // of a batch
-/// Of a batch, which has one record at least: so much moves in one timeout.
+/// The most bytes of a batch, which has one record at least: this many move
+/// within one timeout.
 static constexpr size_t MostBytes = size_t(4) << 20;
 static constexpr milliseconds FirstRetry{100}, LastRetry{10'000};
 
@@ -99,7 +100,7 @@ RespStore::Batch RespStore::pick(int index) {
     into.assign(queue.begin(), queue.begin() + static_cast<ptrdiff_t>(count));
     queue.erase(queue.begin(), queue.begin() + static_cast<ptrdiff_t>(count));
   };
-  // Of reads and writes, the first one is waited for.
+  // Questions and reads come before writes, because callers wait for them.
   if (!questions.empty())
     takeFrom(questions, batch.questions, MostQuestions);
   else if (!reads.empty())

@@ -35,7 +35,7 @@ public:
   open(const PageConnector::Options &slots,
        std::unique_ptr<PageConnector> records,
        std::unique_ptr<Transport> transport, const Options &options);
-  /// The same by another channel than ZeroMQ.
+  /// Opens a peer by another channel than ZeroMQ.
   static Expected<std::unique_ptr<DecodePeer>>
   open(const PageConnector::Options &slots,
        std::unique_ptr<PageConnector> records,

@@ -5,9 +5,9 @@
 using namespace kv;
 using namespace kv::peer;
 
-/// Of one lease: while its pages are read, the owner looks for those of the
-/// next. Nothing is read while the owner looks for the first lease's pages, so
-/// that lease is small.
+/// The bytes of one lease: while its pages are read, the owner looks for those
+/// of the next. Nothing is read while the owner looks for the first lease's
+/// pages, so that lease is small.
 static constexpr int64_t LeaseBytes = int64_t(8) << 20,
                          FirstLeaseBytes = int64_t(1) << 20;
 
@@ -31,7 +31,7 @@ bool DecodePeer::fetch(const PrefixPage &page) {
   return true;
 }
 
-/// Of the next lease.
+/// The bytes of the next lease.
 int64_t DecodePeer::leaseBytes() const {
   return transfers.empty() ? FirstLeaseBytes : LeaseBytes;
 }

@@ -24,7 +24,7 @@ using Bytes = std::string;
 /// A longer message ends its connection: ten million tokens take less.
 inline constexpr int64_t MostMessageBytes = int64_t(64) << 20;
 
-// Of the decoding side.
+// Messages of the decoding side.
 
 struct Hello {
   static constexpr uint8_t Kind = 1;
@@ -72,7 +72,7 @@ struct Ping {
   MSGPACK_DEFINE(incarnation)
 };
 
-// Of the prefilling side.
+// Messages of the prefilling side.
 
 struct Welcome {
   static constexpr uint8_t Kind = 64;

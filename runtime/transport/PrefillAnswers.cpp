@@ -11,7 +11,8 @@
 using namespace kv;
 using namespace kv::peer;
 
-/// Of all peers together, so that one that asks and asks costs no more memory.
+/// Limits for all peers together, so that a peer that keeps asking costs no
+/// more memory.
 static constexpr size_t MostQuestions = 1024, MostPrompts = 1024,
                         MostWishes = 256;
 static constexpr int64_t MostLeasedPages = 1 << 16;

@@ -132,7 +132,7 @@ private:
   bool changed = false;       // a record has been published
   bool interested = false;    // whether somebody waits for that
 
-  // Of the thread.
+  // Members that the thread uses.
   std::list<Question> questions; // by age
   std::list<Wish> wishes;
   uint64_t lastPrompt = 0;

@@ -100,7 +100,8 @@ struct TileKernel {
   /// Whether it is of operations with `products` of 8 bits: a chip has one for
   /// prompts and for decoding, or one for both, which copies tiles.
   bool eightBitProducts = false;
-  /// Of such: the tokens of a page, or of a slot, are a multiple of this.
+  /// Requirement of kernels that copy tiles: the tokens of a page, or of a
+  /// slot, are a multiple of this.
   int64_t pageTokens = 1;
 };
 inline constexpr TileKernel TileKernels[] = {

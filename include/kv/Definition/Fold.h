@@ -76,7 +76,7 @@ KV_HD float larger(float a, float b) {
   return b > a ? b : a;
 #endif
 }
-/// The same, but NaN where one of them is.
+/// The larger of two numbers; NaN if one of them is NaN.
 KV_HD float largerOrNaN(float a, float b) {
 #ifdef __CUDA_ARCH__
   float result;

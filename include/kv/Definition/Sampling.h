@@ -64,8 +64,8 @@ KV_HD uint64_t weightOf(float logit, float maximum, float scale) {
   return uint64_t(power * 0x1p23f) << (WeightBits - 23) >> -whole;
 }
 
-/// Of two tokens that with the smaller number is first in order, or it is the
-/// logit of both.
+/// The order of a logit as a number: of two tokens, the one with the smaller
+/// number comes first. Equal numbers mean equal logits.
 KV_HD uint32_t orderOf(float logit) {
   uint32_t bits = __builtin_bit_cast(uint32_t, logit == 0 ? 0.0f : logit);
   return bits & 0x80000000 ? bits : ~(bits | 0x80000000);

@@ -52,7 +52,7 @@ def KV_LaunchOp : KV_Op<"rt.launch", [
   ];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Of a launch with one.
+    /// The out operand and the result of a launch that has one.
     ::mlir::Value getOut() { return getOuts().front(); }
     ::mlir::Value getResult() { return getMade().front(); }
     /// The operands in the order of the function's parameters after the

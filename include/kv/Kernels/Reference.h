@@ -111,7 +111,7 @@ std::optional<Failure> validate(const StoreArguments &args);
 std::optional<Failure> validate(const AttentionArguments &args);
 std::optional<Failure> validate(const PrintArguments &args);
 
-/// Of a step and of shapes that have been validated: the layer, and that every
+/// Checks a step whose shapes have been validated: the layer, and that every
 /// entry of the table that holds a key of a sequence with new tokens is a page.
 std::optional<Failure> validateTable(const StoreArguments &args);
 std::optional<Failure> validateTable(const AttentionArguments &args);

@@ -40,7 +40,7 @@ public:
       : b(b), p(p), row(row), logits(p.logits + row * p.stride),
         cluster(b.clusterBlocks()), rank(b.clusterRank()) {}
 
-  /// The same in all threads, of all blocks of the row.
+  /// Draws a token; all threads of all blocks of the row get the same one.
   KV_BODY int32_t run() {
     using namespace kv::sampling;
     Extremes found = findExtremes();

@@ -71,9 +71,8 @@ struct AttentionParams {
   int32_t mergesApart;
 };
 
-/// Of the kernel `merge`: what the attention kernel before it was launched
-/// with, and of what is in `out` the elements of a row and the type, bf16 or
-/// f16.
+/// The arguments of the kernel `merge`: those of the attention kernel before
+/// it, and for `out` the elements of a row and the type, bf16 or f16.
 struct MergeParams {
   AttentionParams attention;
   int32_t headDim; // a multiple of 4
@@ -164,12 +163,13 @@ struct AttentionConfig {
       ValuesAtConstants ? 1 : (ColumnTiles + 1) / 2;
   static constexpr int KeyTiles = Leaf / KeyWarps / 8;
 
-  /// Of 8 bits, one load of V has twice sixteen keys.
+  /// With 8 bits, one load of V has twice sixteen keys.
   static constexpr int ValueSteps = Widens ? 2 : 1;
 
-  /// Of a tile all threads copy CopiedRows rows at a time, of CopiedColumns
-  /// chunks each: a thread copies ThreadColumns chunks of ThreadRows rows, or
-  /// one less of each where the columns do not come out even.
+  /// All threads together copy CopiedRows rows of a tile at a time, of
+  /// CopiedColumns chunks each. A thread copies ThreadColumns chunks of
+  /// ThreadRows rows, or one less of each where the columns do not come out
+  /// even.
   static constexpr int CopiedColumns =
       (RowChunks & -RowChunks) > 2 ? RowChunks & -RowChunks : 2;
   static constexpr int CopiedRows = Threads / CopiedColumns;

@@ -48,7 +48,8 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   static constexpr int Warps = GroupWarps * RowGroups;
   static constexpr int Threads = Warps * WarpLanes;
   static constexpr int LaunchThreads = Threads + GroupThreads;
-  /// Of the first warpgroup: the others are the loader's.
+  /// The issuer's warp in the first warpgroup; the other warps are the
+  /// loader's.
   static constexpr int IssuerWarp = 2;
   /// Registers of a thread as it is launched, and of one of either role.
   static constexpr int LaunchRegisters = 168;

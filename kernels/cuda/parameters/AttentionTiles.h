@@ -183,8 +183,9 @@ struct TileConfig {
   /// The barriers of a stage: its tile is there; all have read it.
   static KV_HD constexpr int full(int stage) { return Barriers + stage * 8; }
   static KV_HD constexpr int empty(int stage) { return full(Stages + stage); }
-  /// Of 16 bits: its boxes are there, but rows of them are not zero yet. Of 8:
-  /// the slab is there; all that widen have read it.
+  /// The barrier of a stage. With 16 bits: its boxes are there, but unseen rows
+  /// are not zero yet. With 8 bits there are two: the slab is there; all that
+  /// widen have read it.
   static KV_HD constexpr int landed(int stage) {
     return full(2 * Stages + stage);
   }

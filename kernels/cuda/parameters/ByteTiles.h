@@ -65,8 +65,8 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   static constexpr int CopyStages = HeadDim == 64 ? 2 : 1;
   static constexpr bool KeepsUnit = true;
 
-  /// Of a thread of either role, as the same code takes the fewest cycles by
-  /// tools/sass/cycles.py and spills none.
+  /// Registers of a thread of either role, chosen so that the code takes the
+  /// fewest cycles by tools/sass/cycles.py and spills none.
   static constexpr int LoaderRegisters = HeadDim == 64 ? 64 : 32;
   static constexpr int ConsumerRegisters = HeadDim == 64 ? 144 : 160;
 

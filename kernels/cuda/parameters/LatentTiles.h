@@ -109,7 +109,7 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   static KV_HD constexpr int landed(int stage) {
     return full(2 * Stages, 0) + stage * 8;
   }
-  /// Of a slab, the warps that read it last. Both warpgroups read weights.
+  /// The number of warps that read a slab last. Both warpgroups read weights.
   static KV_HD constexpr int readers(int slab) {
     return slab < ValueSlabs ? GroupWarps : Warps;
   }

@@ -71,9 +71,9 @@ struct StoreParams {
   int32_t firstPage = 1;
 };
 
-/// The same to 8 bits with scales: the scale of a group is its largest
-/// magnitude over the largest number of the cache's type, or the power of two
-/// above. A row has at most 256 elements.
+/// A store to 8 bits with scales: the scale of a group is its largest magnitude
+/// over the largest number of the cache's type, or the power of two above. A
+/// row has at most 256 elements.
 struct StoreScaledParams {
   StoreParams store;
   ScalesView scales;   // written
@@ -213,8 +213,8 @@ struct QuantMatmulParams {
   QuantFormat format;
 };
 
-/// The same with a weight of experts, as ExpertMatmulParams has them; `columns`
-/// are those of one. `rows` is not looked at.
+/// A quantised product with a weight of experts, as ExpertMatmulParams has
+/// them; `columns` are those of one expert. `rows` is not looked at.
 struct ExpertQuantMatmulParams {
   QuantMatmulParams product;
   const int32_t *order; // [tiles, ExpertRecord]

@@ -6,9 +6,9 @@
 // that the host reads too. The host looks at it when it has waited for a step,
 // and so nothing waits for an error.
 //
-// Of several errors the largest word stays, so that no order of threads or
-// blocks decides what is reported: the kind that comes first in a step, then
-// the earliest row.
+// If there are several errors, the largest word stays, so that no order of
+// threads or blocks decides what is reported: the kind that comes first in a
+// step, then the earliest row.
 //
 //===----------------------------------------------------------------------===//
 

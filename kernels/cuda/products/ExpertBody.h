@@ -200,8 +200,8 @@ template <class T, class B> struct ExpertTile {
   int count = 0;
   const int32_t *choices = nullptr;
   int64_t from[4] = {};
-  // Of a warp's 32 rows and 16 columns: those of 16 and 8 each. Of f32 a
-  // thread's four rows, each of four columns.
+  // Sums of a warp's 32 rows and 16 columns, in tiles of 16 rows and 8 columns.
+  // With f32, sums of a thread's four rows, each of four columns.
   float sums[4][4] = {};
 
   KV_BODY auto ring() {

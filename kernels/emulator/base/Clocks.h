@@ -20,7 +20,7 @@ namespace kv::cuda {
 
 using Moment = uint32_t;
 
-/// Of a block's threads.
+/// One moment for each of a block's threads.
 using ClockVector = std::vector<Moment>;
 
 /// By block.

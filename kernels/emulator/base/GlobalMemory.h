@@ -34,7 +34,7 @@ public:
     Moment moment;
     bool plain; // not as scratch
   };
-  /// Of the word at p.
+  /// The writer of the word at `p`, which is added if there is none.
   Writer &writer(const void *p);
   /// The last writer, or null if no thread has written near `p`.
   const Writer *written(const void *p) const;

@@ -39,7 +39,7 @@ public:
   /// An asynchronous copy begins: until it lands no thread may touch the bytes,
   /// and they are NaN.
   bool beginCopy(int thread, int offset, int bytes);
-  /// Of zeros, where there is no source.
+  /// A copy lands; without a source it is of zeros.
   void landCopy(int thread, int offset, const void *source, int bytes);
 
   /// Whether the bytes are there and aligned; says so, if not.

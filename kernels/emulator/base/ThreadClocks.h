@@ -24,8 +24,8 @@ struct Knowledge {
   ClockVector seen;
   ClockVector fenced; // of threads: stores that the asynchronous proxy sees
   BlockClocks others; // of other blocks
-  /// Of tensor memory: loads and stores of each thread in turn, then products
-  /// of each warpgroup; empty if there is no tensor memory.
+  /// Moments of tensor memory: loads and stores of each thread in turn, then
+  /// products of each warpgroup; empty if there is no tensor memory.
   ClockVector tensor;
 
   void join(const Knowledge &from);
@@ -34,7 +34,7 @@ struct Knowledge {
 
 class ThreadClocks {
 public:
-  /// Of a block; those of a cluster share theirs.
+  /// The most barriers of a block; blocks of a cluster share theirs.
   static constexpr int MaxBarriers = 64;
 
   void reset(int threads, int blocks);
@@ -44,7 +44,7 @@ public:
   /// Actors that are no threads.
   int groupActor(int group) const { return threadCount + group; }
   int barrierActor(int index) const { return threadCount + groups + index; }
-  /// Of a barrier's actor, which barrier.
+  /// The barrier of a barrier's actor.
   int barrierOf(int actor) const { return actor - threadCount - groups; }
   bool isThread(int actor) const { return actor < threadCount; }
   bool isGroup(int actor) const {
@@ -52,7 +52,7 @@ public:
   }
 
   const Knowledge &of(int thread) const { return clocks[thread]; }
-  /// The same, to be changed.
+  /// The knowledge of a thread, to be changed.
   Knowledge &change(int thread) {
     ++changes[thread];
     return clocks[thread];

@@ -11,8 +11,8 @@ namespace kv {
 /// scores, which are logarithms to base 2, and those weights.
 struct LeafRowScores {
   mlir::Value dots, row;
-  /// Of them the row sees `seen`; scores and weights are asked for of `all`,
-  /// whose ends are multiples of `step`, and that of the lanes.
+  /// The row sees the keys `seen`. Scores and weights are computed for `all`,
+  /// whose ends are multiples of `step`, which is a multiple of the lanes.
   LeafKeys seen, all;
   int64_t step;
   LeafPath path = {};

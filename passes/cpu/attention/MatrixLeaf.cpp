@@ -35,7 +35,7 @@ MatrixLeaf::MatrixLeaf(VectorEmitter &b, const AttentionShape &shape,
 void MatrixLeaf::enter(VectorEmitter &b, const QueryRows &tileRows) {
   rows = tileRows;
   rowKeys.enter(b, rows);
-  // Of what is no number one whose upper half says so.
+  // A NaN becomes one whose upper half is a NaN, too.
   Value noNumber = b.splat(NAN), factor = b.splat(dotFactor(operands));
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
     auto [token, head] = queryOf(b, shape, rows, row);

@@ -15,8 +15,8 @@ struct LeafKeys {
   mlir::Value first, end;
 };
 
-/// Of a tree's keys, those from `first` on, a row sees what the bits of its
-/// path say: bit j is the key first + j. Null without a tree.
+/// The keys of a tree, from `first` on, that a row sees: bit j of the path is
+/// the key first + j. Null without a tree.
 struct LeafPath {
   mlir::Value first, path;
 };

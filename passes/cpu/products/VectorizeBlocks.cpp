@@ -345,8 +345,8 @@ void kv::buildBlockTile(OpBuilder &builder, Location loc,
   BlockProduct product = given;
   TileRows rows = givenRows;
   if (product.dot == DotKind::AMX) {
-    // Of rows that stand anywhere no tile can be loaded, and of floats no
-    // product is an integer's.
+    // Rows in any order cannot be loaded as a tile, and products of floats are
+    // no integers.
     if (!rows.order && !hasFloats(product.format))
       rows.begin = buildMatrixBlocks(builder, loc, product, block, column,
                                      rows.begin, rows.end);

@@ -97,7 +97,8 @@ public:
         [&](OpBuilder &b, Value tile) { buildGroups(b, groups, tile); });
   }
 
-  /// Of each expert that a row has chosen, with the rows that have.
+  /// Builds the products of each expert that a row has chosen, with the rows
+  /// that have.
   void buildExperts(OpBuilder &b, Value experts, int64_t numExperts) {
     auto type = cast<MemRefType>(experts.getType());
     ExpertOrder by = orderByExpert(b, loc, experts, numExperts);
@@ -300,7 +301,7 @@ private:
   int64_t tiles = 0, widest = 1; // of the groups together, of any
   QuantizedRows quantized;       // where a weight is quantised
   MatrixRows tiled;              // where the matrix unit multiplies one
-  // Of the tile that is being built.
+  // Members of the tile that is being built.
   TileRows tileRows;
   Value expert;     // null: there are none
   Value firstBlock; // of the expert

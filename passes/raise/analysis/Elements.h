@@ -51,7 +51,7 @@ struct Expr {
   llvm::APFloat value = llvm::APFloat(0.0);
   mlir::Operation *op = nullptr;
   llvm::SmallVector<ExprId, 3> operands = {};
-  /// Of a leaf: the tensor that `operands` index.
+  /// The tensor of a leaf, which `operands` index.
   mlir::Value tensor = {};
   /// Whether `op` combines the first operand for all k, beginning with the
   /// second one, and then those that follow, which are beyond the sequence.

@@ -58,7 +58,7 @@ struct Device {
   /// is queued later. On a CPU, large allocations ask for huge pages. Errors:
   /// no memory; those of backend().
   Expected<Memory> allocate(size_t bytes) const;
-  /// The same with undefined contents (on a CPU zeros).
+  /// Device memory with undefined contents (on a CPU zeros).
   Expected<Memory> allocateScratch(size_t bytes) const;
   /// Zeroed, pinned host memory for copies from and to this device.
   Expected<Memory> allocatePinned(size_t bytes) const;

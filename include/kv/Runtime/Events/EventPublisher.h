@@ -34,11 +34,12 @@ public:
   enum class Encoding { Array, Map };
 
   struct Options {
-    /// Of the PUB socket. With `*` or `::` in it, or of ipc or inproc, it is
-    /// bound, otherwise connected to: a router may be the one that binds.
+    /// The endpoint of the PUB socket. With `*` or `::` in it, or of ipc or
+    /// inproc, it is bound, otherwise connected to: a router may be the one
+    /// that binds.
     std::string endpoint = "tcp://*:5557";
-    /// Of the ROUTER socket for replay, status and snapshot, always bound;
-    /// empty: there is none.
+    /// The endpoint of the ROUTER socket for replay, status and snapshot,
+    /// always bound; empty: there is none.
     std::string replayEndpoint = {};
     /// The first frame of each message.
     std::string topic = {};

@@ -29,7 +29,8 @@ struct MetricFamily {
   struct Sample {
     MetricLabels labels = {};
     double value = 0; // of a histogram: the sum of its values
-    /// Of a histogram, ascending; the last one has all larger values, too.
+    /// The buckets of a histogram, ascending; the last one has all larger
+    /// values, too.
     std::vector<Bucket> buckets = {};
   };
 

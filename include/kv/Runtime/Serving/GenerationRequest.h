@@ -18,7 +18,8 @@
 namespace kv {
 
 struct GenerationRequest {
-  /// Of a scope's bytes (CacheEngine::Options) without their framing.
+  /// The most bytes of a salt: a scope's bytes (CacheEngine::Options) without
+  /// their framing.
   static constexpr size_t MostSaltBytes = 240;
 
   std::string id;

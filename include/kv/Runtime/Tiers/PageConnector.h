@@ -76,7 +76,7 @@ struct TierMetrics {
   Counter failedWrites;            // the record is lost; nothing else is
   Counter unindexedPages; // written, but a later process will not find them
   Counter failedReads;    // the record was not what it should be: it is dropped
-  // Of the store that machines share.
+  // Figures of the store that machines share.
   Gauge storeIsUp;                // 1: it answers
   Gauge storeOperations;          // reads and writes in flight
   Counter storeHits, storeMisses; // pages that it was asked for
@@ -145,9 +145,9 @@ public:
 
   //===--- Names ----------------------------------------------------------===//
 
-  /// Of the empty prefix of a scope, which ScopeBytes has framed.
+  /// The name of the empty prefix of a scope, which ScopeBytes has framed.
   virtual PrefixName nameScope(std::span<const std::byte> scope) = 0;
-  /// Of the prefix that is one page longer than `parent`.
+  /// The name of the prefix that is one page longer than `parent`.
   virtual PrefixName namePage(const PrefixName &parent,
                               std::span<const std::byte> images,
                               std::span<const int32_t> tokens) = 0;
