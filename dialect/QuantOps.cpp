@@ -165,7 +165,8 @@ verifyWeight(Operation *op, ShapedType w, std::optional<QuantFormat> format) {
   return std::array{w.getDimSize(0) * kPackedRows, w.getDimSize(1)};
 }
 
-/// There is a weight a product, with its format, and all are of one form.
+/// Checks that there is one weight per product, with its format, and that all
+/// have one form.
 template <typename Op> static LogicalResult verifyProducts(Op op) {
   ValueRange weights = op.getWeights(), outs = op.getOuts(),
              products = op.getProducts();

@@ -131,7 +131,7 @@ private:
     return RankedTensorType::get({ShapedType::kDynamic, 4}, b.getI32Type());
   }
 
-  /// As many bytes as the runtime says, and what it puts there.
+  /// Makes the plan in a buffer of the size that the runtime gives.
   Value planOnDevice(Emitter &b, const PlanKey &key, TypeAttr type) {
     auto collection = cast<CollectionType>(type.getValue());
     Value blocks =

@@ -182,7 +182,7 @@ concept RoleBlock =
       b.template awaitProducts<0>(c);
     };
 
-/// One of a cluster.
+/// A block of a cluster.
 template <class B>
 concept ClusterBlock =
     RoleBlock<B> && requires(B &b, const TensorMap &map, TileAt at) {

@@ -87,7 +87,7 @@ KV_HD float widen(F8E4M3 x) {
   uint32_t magnitude = x.bits & 0x7f;
   if (magnitude == 0x7f)
     return bitsAs<float>(sign | 0x7fc00000);
-  // As above, from a bias of 7.
+  // The same shift of the exponent, from a bias of 7.
   return bitsAs<float>(
       sign | bitsAs<uint32_t>(bitsAs<float>(magnitude << 20) * 0x1p120f));
 }

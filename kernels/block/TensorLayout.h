@@ -93,13 +93,13 @@ struct TensorProduct {
 };
 constexpr int HalfRows = TensorLanes / 2;
 
-/// The lane of a row of D: of half as many rows as there are lanes, each warp
-/// reaches sixteen, in the first of its lanes.
+/// The lane of a row of D. If D has half as many rows as there are lanes, each
+/// warp reaches sixteen, in the first of its lanes.
 KV_HD constexpr int laneOfRow(int rows, int row) {
   return rows == HalfRows ? row / 16 * WarpReach + row % 16 : row;
 }
 
-/// The instruction descriptor of one.
+/// The instruction descriptor of a product.
 struct TensorInstruction {
   uint32_t bits;
 };

@@ -62,7 +62,7 @@ enum class WarpOperation {
   MultiplyAdd
 };
 
-/// One of them, as a lane sees it.
+/// An operation of a warp, as a lane sees it.
 struct WarpRequest {
   unsigned what;   // the operation, and where in the body
   int argument;    // shuffle mask, shared byte offset, or a MatrixElement

@@ -66,7 +66,8 @@ private:
   };
 
   bool isIssuer(int thread);
-  /// As they are now; of a product that is issued words are checked.
+  /// Reads operands as they are now; when a product is issued, its words are
+  /// checked.
   void readOperands(int thread, Product &product, bool issued,
                     std::vector<uint32_t> &a, std::vector<uint32_t> &b);
   void compute(const Product &product);

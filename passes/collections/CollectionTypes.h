@@ -21,7 +21,7 @@ namespace kv {
 struct CollectionTypes {
   /// In the order in which the module names them, or a cache of theirs.
   llvm::SetVector<CollectionType> all;
-  /// Those whose blocks the module has opened (kv.fetch, kv.unpack, operations
+  /// Types whose blocks the module has opened (kv.fetch, kv.unpack, operations
   /// on components): their shape stands in other types too.
   llvm::DenseSet<CollectionType> opened;
 

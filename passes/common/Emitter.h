@@ -115,7 +115,7 @@ void when(Emitter &b, mlir::Value condition,
 struct StepSequence {
   mlir::Value index, first, end, cached;
 
-  /// Its keys with this step's.
+  /// The sequence's keys, with those of this step.
   mlir::Value length(Emitter &b) const {
     return b.add(cached, b.sub(end, first));
   }

@@ -184,7 +184,8 @@ private:
         return false;
       add(spelling.reversed, *first);
     } else {
-      // One of them is kept while the other is computed: the harder first.
+      // One operand is kept while the other is computed: the harder one comes
+      // first.
       if (kept == MaxKept)
         return false;
       Step slot{"", -1, kept == 0 ? "t" : "u"};

@@ -39,7 +39,7 @@ public:
   llvm::LogicalResult toLaunch(StateWriteOp op);
   llvm::LogicalResult toLaunch(StateConvolutionOp op);
   llvm::LogicalResult toLaunch(StateScanOp op);
-  /// Its two results by a launch each, where they are used.
+  /// Each of the two results that is used becomes a launch.
   llvm::LogicalResult toLaunch(MergeOp op);
 
   llvm::LogicalResult toLaunch(GatherOp op);

@@ -246,7 +246,8 @@ private:
     llvm::append_range(m, batch);
     Value left = grouped(lhs, {m, k});
     AffineMap map = op.getMatchingIndexingMap(rhs);
-    // Ones of the batch that only the right side has stand anywhere.
+    // Dimensions of 1 of the batch that only the right side has may stand
+    // anywhere.
     Loops columns = n, reduced = k;
     auto leads = [&](const Loops &first, const Loops &second) {
       SmallVector<int64_t> at;

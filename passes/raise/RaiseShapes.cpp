@@ -151,7 +151,7 @@ private:
                               sizes = op.getMixedSizes();
     offsets[row] = b.getIndexAttr(0);
     sizes[row] = length;
-    // Its dimensions, and the sequence among them even if it was dropped.
+    // The dimensions of the result, and the sequence even if it was dropped.
     llvm::SmallBitVector dropped = op.getDroppedDims();
     SmallVector<int64_t> shape;
     int64_t at = 0;

@@ -153,7 +153,7 @@ private:
           !((a->isLength() && *b == Size(1)) ||
             (b->isLength() && *a == Size(1))))
         return;
-      // Only of loops that are exactly T long.
+      // Only loops that are exactly T long count.
       for (OpOperand &operand : linalgOp->getOpOperands()) {
         AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
         for (int64_t d : rowDims(operand.get().getType())) {

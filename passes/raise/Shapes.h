@@ -119,7 +119,7 @@ private:
   llvm::FailureOr<mlir::Value> demand(mlir::Operation *user, mlir::Value value,
                                       llvm::ArrayRef<Role> roles);
 
-  /// One that the tokens do not reach, with dimensions of its own.
+  /// Makes a value that the tokens do not reach, with dimensions of its own.
   llvm::FailureOr<mlir::Value> makeFree(mlir::Operation *user,
                                         mlir::Value value,
                                         llvm::ArrayRef<Role> roles);

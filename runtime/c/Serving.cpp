@@ -60,7 +60,7 @@ public:
   std::vector<std::string> ended; // ids of requests that had their last event
 
 private:
-  /// One that has ended.
+  /// Whether a request that has ended is a peer's prompt, which is then over.
   bool isPrompt(const GenerationRequest &request) {
     if (!prompts || !prompts->owns(request))
       return false;

@@ -192,7 +192,7 @@ void TextGenerator::step() {
     forget(*failure.request);
   }
   if (batch.empty()) {
-    // Not for long: other requests may arrive meanwhile.
+    // The wait is short, because other requests may arrive meanwhile.
     constexpr int64_t Moment = 5'000'000; // nanoseconds
     if (scheduler.isLoading())
       (void)manager.waitForLoads(Moment);

@@ -31,7 +31,7 @@ public:
     changes.clear();
     isLost = true;
   }
-  /// As PageConnector::takeChanges(). True: the caller adds what is there.
+  /// Like PageConnector::takeChanges(). True: the caller adds what is there.
   bool take(bool all, std::vector<TierChange> &to) {
     all |= isLost;
     if (!all)

@@ -86,9 +86,9 @@ void DiskStore::note(const Change &change) {
 }
 
 void DiskStore::work() {
-  // To change the index waits for the disk, and for all that has been written
-  // before: where there is much to do, seldom, and for many records. A process
-  // that is killed loses the latest ones.
+  // A change of the index waits for the disk, and for everything written
+  // before. So it is made seldom, for many records at a time, when there is
+  // much to do. A process that is killed loses the latest ones.
   constexpr size_t ManyChanges = 1024;
   constexpr auto Patience = std::chrono::milliseconds(250);
   RecordHeader header(headerBytes);

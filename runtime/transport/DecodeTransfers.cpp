@@ -163,7 +163,7 @@ bool DecodePeer::advance(Transfer &transfer) {
     return false;
   }
   if (transfer.link != link) {
-    // Its owner may have been slow only; another incarnation has other leases.
+    // The owner may only have been slow; another incarnation has other leases.
     if (contact == Contact::Connected && transfer.owner == incarnation)
       (void)send(Return{incarnation, transfer.request, transfer.generation});
     finish(transfer, /*valid=*/false);
@@ -175,7 +175,8 @@ bool DecodePeer::advance(Transfer &transfer) {
   return false;
 }
 
-/// Its pages are computed instead, but its slots are not free yet.
+/// Gives up a transfer: its pages are computed instead, but its slots are not
+/// free yet.
 void DecodePeer::giveUp(Transfer &transfer) {
   if (std::exchange(transfer.givenUp, true))
     return;

@@ -133,7 +133,7 @@ KernelAttr getKernel(mlir::Operation *op);
 
 /// The ABI's number of an element type; nothing when it cannot cross the ABI.
 std::optional<KvDType> dtypeOf(mlir::Type type);
-/// Its inverse.
+/// The type of a KvDType, the inverse of the function above.
 mlir::Type typeOf(mlir::MLIRContext *context, KvDType dtype);
 
 /// Adds the effects of an operation with two forms.

@@ -98,8 +98,8 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   static constexpr int MergeWeights = GroupWeights + Rows * 8,
                        MergeWeightBytes = Finishes - MergeWeights;
 
-  /// As a TileConfig's; of copied values alone: they are there; all that
-  /// transpose have read them.
+  /// The barriers of a stage, as in a TileConfig. Copied values have two more:
+  /// they are there; all that transpose have read them.
   static KV_HD constexpr int full(int stage) { return Barriers + stage * 8; }
   static KV_HD constexpr int empty(int stage) { return full(Stages + stage); }
   static KV_HD constexpr int landed(int copy) {

@@ -221,7 +221,7 @@ struct ExpertQuantMatmulParams {
   int32_t tiles, choicesPerRow;
 };
 
-/// As EmbeddingParams, of a quantised table.
+/// Like EmbeddingParams, of a quantised table.
 struct QuantEmbeddingParams {
   const int32_t *ids;
   QuantWeight table;

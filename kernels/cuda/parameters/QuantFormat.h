@@ -15,7 +15,7 @@
 
 namespace kv::cuda {
 
-/// As KV_QUANT_FORMAT numbers them, in its order.
+/// The formats, numbered in the order of KV_QUANT_FORMAT.
 enum class QuantFormat : int32_t {
 #define KV_QUANT_FORMAT(Name, ...) Name,
 #include "kv/ABI/QuantFormats.def"

@@ -146,7 +146,7 @@ AttentionItems::AttentionItems(VectorEmitter &b, const AttentionShape &shape,
 
   auto tableType =
       MemRefType::get({ShapedType::kDynamic, kItemWidth}, b.getIndexType());
-  // As many items as if each leaf were one.
+  // Room for one item per leaf.
   items = memref::AllocOp::create(b, tableType,
                                   ValueRange{b.add(numTiles, numLeaves)});
   splits = memref::AllocOp::create(b, tableType, ValueRange{numTiles});

@@ -213,7 +213,7 @@ void MatrixLeaf::addProducts(VectorEmitter &b, int64_t tiles, Value row,
                              Value goesOn, const PartialSoftmax &into) {
   PartsProduct product{weights, packed.values, into.values, b.index(0),
                        b.div(base, b.index(kDepth))};
-  // As many sums as there are tiles for.
+  // As many sums at a time as there are tiles for.
   int64_t blocks = shape.valueDim / kRows;
   int64_t width = tiles == 1 && blocks % 4 == 0 ? 4 : 2;
   product.multiply(b, tiles, width, row, outRow, {b.index(0), b.index(blocks)},

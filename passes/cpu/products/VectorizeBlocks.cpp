@@ -92,7 +92,7 @@ static void quantizeGroup(Emitter &b, Value x, const QuantizedRows &to,
   Value most = arith::BitcastOp::create(b, b.getF32Type(), mostBits);
   Value limit = b.constant(b.getF32Type(), 127);
   Value scale = arith::DivFOp::create(b, most, limit);
-  // Not of a NaN, whose row is a NaN by its scale.
+  // NaN is left out: its row is a NaN by its scale.
   Value regular =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, most,
                             b.constant(b.getF32Type(), kLeastMagnitude));

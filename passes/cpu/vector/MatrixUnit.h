@@ -20,7 +20,8 @@ public:
   /// Rows of a tile, and 16-bit elements of one.
   static constexpr int64_t tileRows = 16, tileDepth = 32;
 
-  /// Only where it is executed once a call: it takes a little of the stack.
+  /// Must be built where it is executed once per call, because it takes some
+  /// stack.
   explicit MatrixUnit(VectorEmitter &b);
 
   /// From here on sums and rows of x have `rows` rows, 1 to 16, and rows of x

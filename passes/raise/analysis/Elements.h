@@ -43,7 +43,7 @@ std::optional<Linear> linearSize(const std::optional<Size> &size);
 /// parents.
 using ExprId = unsigned;
 
-/// One of: an integer that is linear in the positions, a floating-point
+/// An expression: an integer that is linear in the positions, a floating-point
 /// constant, or a scalar operation on other expressions.
 struct Expr {
   enum class Kind { Integer, Float, Operation } kind;
