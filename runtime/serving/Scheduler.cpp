@@ -16,7 +16,7 @@ ActiveRequest::ActiveRequest(const GenerationRequest &request, RequestId id,
   // A context of the tokens at their final address: reserve() may move them.
   context = TextGenerationContext(id, tokens);
   // Logits exist for computed positions only.
-  context.setReusesPrefix(!request.promptLogits);
+  context.setReusesPrefix(!request.needsPromptRows());
   context.setScope({.salt = request.salt});
   context.setRetention(request.retention);
 }

@@ -9,6 +9,7 @@
 #define KV_RUNTIME_SERVING_GENERATIONREQUEST_H
 
 #include "kv/Runtime/Engine/Sequence.h"
+#include "kv/Runtime/Serving/LogitRules.h"
 #include "kv/Runtime/Serving/Sampler.h"
 
 #include <optional>
@@ -38,8 +39,22 @@ struct GenerationRequest {
   /// Whether the logits of every prompt position are returned. Then all
   /// positions are computed, whatever is cached.
   bool promptLogits = false;
+  LogitRules rules = {};
+  /// Whether each token of the answer comes with its log probability, and with
+  /// those of how many of the most likely tokens; -1: without.
+  int32_t logprobs = -1;
+  /// The same of the tokens of the prompt but its first. Then all positions are
+  /// computed, whatever is cached.
+  int32_t promptLogprobs = -1;
   /// How long the pages should outlive the request.
   Retention retention = {};
+
+  bool needsPromptRows() const { return promptLogits || promptLogprobs >= 0; }
+  /// Whether the host must see the rows that tokens are drawn from.
+  bool needsRows() const {
+    return needsPromptRows() || digests || logprobs >= 0 ||
+           !rules.changeNothing();
+  }
 };
 
 enum class FinishReason { Stop, Length };
@@ -70,6 +85,10 @@ public:
   /// after it: [vocabSize], once for each position, valid during the call.
   virtual void promptLogits(const GenerationRequest &request, int64_t position,
                             std::span<const float> row) {}
+  /// Of the token at `position` of the prompt and the answer together, if the
+  /// request wants it: before the call of token(). Valid during the call.
+  virtual void logprobs(const GenerationRequest &request, int64_t position,
+                        const TokenLogprobs &found) {}
   /// A step is over: tokens that were passed should become visible to users.
   virtual void stepDone() {}
 };

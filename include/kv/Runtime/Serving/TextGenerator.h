@@ -81,6 +81,10 @@ private:
   };
   Expected<StepResults> execute(const ModelStep &step,
                                 std::span<ActiveRequest *const> part);
+  void passPromptRow(const ActiveRequest &request, int64_t position,
+                     std::span<const float> row);
+  Expected<int32_t> draw(const ActiveRequest &request,
+                         std::span<const float> row);
   /// Samples from, and gives out, what became of one request's `rows` of the
   /// step's tokens, of which the first is `firstToken`. False if it failed.
   bool consume(ActiveRequest &request, std::span<const int32_t> rows,
@@ -99,6 +103,7 @@ private:
   GenerationSink &sink;
   Options options;
   Scheduler scheduler;
+  LogitReader reader;
   Sampler sampler;
   GenerationStatistics statistics;
   ServingFigures counted;

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KV_TEST_KERNELS_FAULTS_FAULTY_H
-#define KV_TEST_KERNELS_FAULTS_FAULTY_H
+#ifndef KV_KERNELS_EMULATOR_FAULTS_FAULTY_H
+#define KV_KERNELS_EMULATOR_FAULTS_FAULTY_H
 
 #include "kernels/emulator/CpuTensorBlock.h"
 
@@ -18,11 +18,7 @@
 #include <set>
 #include <source_location>
 
-namespace kv::cuda {
-template <Block B, class C> struct Consumers;
-} // namespace kv::cuda
-
-namespace kv::cuda::test {
+namespace kv::cuda::faults {
 
 enum class Member {
   Sync,
@@ -297,17 +293,6 @@ private:
   }
 };
 
-} // namespace kv::cuda::test
+} // namespace kv::cuda::faults
 
-namespace kv::cuda {
-
-/// The consumers of a kernel whose warps have roles call a block of their own.
-template <class B, class C>
-struct Consumers<test::Faulty<B>, C> : test::Faulty<Consumers<B, C>> {
-  explicit Consumers(const test::Faulty<B> &b)
-      : test::Faulty<Consumers<B, C>>(Consumers<B, C>(b)) {}
-};
-
-} // namespace kv::cuda
-
-#endif // KV_TEST_KERNELS_FAULTS_FAULTY_H
+#endif // KV_KERNELS_EMULATOR_FAULTS_FAULTY_H
