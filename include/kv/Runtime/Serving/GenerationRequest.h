@@ -43,7 +43,8 @@ struct GenerationRequest {
   /// Whether each token of the answer comes with its log probability, and with
   /// those of how many of the most likely tokens; -1: without.
   int32_t logprobs = -1;
-  /// The same of the tokens of the prompt but its first. Then all positions are
+  /// The most likely tokens for each token of the prompt but its first, as
+  /// `logprobs` has them for the answer. If there are any, all positions are
   /// computed, whatever is cached.
   int32_t promptLogprobs = -1;
   /// How long the pages should outlive the request.

@@ -46,7 +46,8 @@ struct LogitRules {
   double presencePenalty = 0, frequencyPenalty = 0;
   /// Added to logits. A token may be there once.
   std::vector<LogitBias> bias = {};
-  /// Stop tokens are not drawn before the answer has so many tokens.
+  /// The number of tokens that the answer must have before stop tokens are
+  /// drawn.
   int64_t minNewTokens = 0;
   std::shared_ptr<TokenMask> mask = nullptr; // null: all tokens
 

@@ -1,4 +1,4 @@
-//===- PageConnector.h - Pages beside the devices ---------------*- C++ -*-===//
+//===- PageConnector.h - Pages outside the devices --------------*- C++ -*-===//
 //
 // A connector keeps copies of pages outside of the devices: in host memory, on
 // a disk, on other machines. A copy is a *record*: one full page of a prefix,
