@@ -22,8 +22,7 @@
 namespace kv::cuda {
 
 template <class B> KV_BODY uint64_t shuffleSum(B &b, uint64_t x) {
-  KV_UNROLL
-  for (int mask = 1; mask < WarpLanes; mask *= 2) {
+  KV_UNROLL for (int mask = 1; mask < WarpLanes; mask *= 2) {
     auto half = [&](uint32_t bits) {
       return uint64_t(
           bitsAs<uint32_t>(b.shuffleXor(bitsAs<float>(bits), mask)));
@@ -97,8 +96,7 @@ private:
       else if (logit > kv::plan::NoScore)
         keepBetter(all.largest, all.token, logit, token);
     });
-    KV_UNROLL
-    for (int mask = 1; mask < WarpLanes; mask *= 2) {
+    KV_UNROLL for (int mask = 1; mask < WarpLanes; mask *= 2) {
       auto other = [&](int x) {
         return bitsAs<int>(b.shuffleXor(bitsAs<float>(x), mask));
       };
@@ -164,8 +162,7 @@ private:
          i += cluster * MoverThreads * Eight) {
       float x[Eight];
       loadEight(b, logits, i, KV_DTYPE_F32, x);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j)
+      KV_UNROLL for (int j = 0; j < Eight; ++j)
         if (i + j < end)
           f(x[j], i + j);
     }
