@@ -5,7 +5,8 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-UNITS = {"us": "µs", "us/step": "µs per step", "10^9 instr": "10⁹ instructions", "x mean": "× the mean"}
+UNITS = {"us": "µs", "10^9 instr": "10⁹ instructions", "x mean": "× the mean", "/page": "instructions per page",
+         "/step": "instructions per step"}
 
 
 def record(name):
@@ -15,22 +16,23 @@ def record(name):
 def number(value):
     """Three digits, and all of those before the point."""
     if abs(value) >= 1000:
-        return f"{value:,.0f}".replace(",", " ")
+        return f"{value:,.0f}".replace(",", "\u00a0")
     text = f"{value:.3g}"
     return f"{value:.0f}" if "e" in text and abs(value) >= 1 else text
 
 
-def cell(row, unit, baseline):
-    """The row's value and ratio, and whether its aim is met. `unit` and `baseline` are those that the caption names."""
+def cell(row, unit, baseline, again=False):
+    """The row's value and ratio, and whether its aim is met. `unit` and `baseline` are those that the caption names;
+    again: without the value, which stands before."""
     own = UNITS.get(row["unit"], row["unit"])
-    text = number(row["value"]) + (f" {own}" if own and own != unit else "")
+    text = "" if again else number(row["value"]) + (f" {own}" if own and own != unit else "")
     if row["ratio"] is not None:
-        text += f", {number(row['ratio'])} ×"
+        text += f"{', ' if text else ''}{number(row['ratio'])}\u00a0×"
         if row["baseline"] != baseline:
             text += f" {row['baseline']}"
     if row["aim"]:
-        text += f"; {row['aim'].replace('>=', '≥').replace('<=', '≤').replace(' x', ' ×')}: "
-        text += "met" if row["met"] else "**missed**"
+        aim = row["aim"].replace(">=", "≥").replace("<=", "≤").replace(" x", " ×")
+        text += f", {'met' if row['met'] else '**missed**'} ({aim})".replace("≥ ", "≥\u00a0").replace("≤ ", "≤\u00a0")
     return text
 
 
@@ -58,7 +60,7 @@ def machine(name):
     known = whole.get("machine", {})
     parts = [f"{known['cpu'].replace('(R)', '')}, {known['cores']} cores" if known else "", f"commit `{whole['commit']}`"
             if "commit" in whole else "", f"load {known['load']:.1f} at the end" if "load" in known else "",
-            *(f"{whole[one]} {one}" for one in ("rounds", "runs") if whole.get(one, 0) > 1),
+            whole.get("note", ""), *(f"{whole[one]} {one}" for one in ("rounds", "runs") if whole.get(one, 0) > 1),
             *(f"`{one}`" for one in whole.get("peers", ()) if not one.startswith(("numpy", "matplotlib")))]
     return f"Record `benchmarks/results/{name}.json`: {', '.join(filter(None, parts))}.\n"
 
@@ -71,12 +73,13 @@ def chosen(rows, match):
         if found := pattern.fullmatch(f"{row['case']}; {row['metric']}"):
             labels = [", ".join(part.strip() for name, part in sorted(found.groupdict().items())
                                 if part and name.startswith(kind)) for kind in "rc"]
+            labels = [re.sub(r"\b\d{5,}\b", lambda digits: number(int(digits[0])), label) for label in labels]
             yield *labels, row
 
 
-def table(name, match=r"(?P<r1>.*); (?P<r2>.*)", head="", ratio=""):
+def table(name, match=r"(?P<r1>.*); (?P<r2>.*)", head="", ratio="", source=""):
     """A table with a row and a column for each label, of the record NAME. head: of the first column. ratio=only:
-    without the rows that are compared with nothing."""
+    without the rows that are compared with nothing. source=below: another table of the record says where it is from."""
     picked = [(row, column, one) for row, column, one in chosen(record(name)["rows"], match)
               if not ratio or one["ratio"] is not None]
     if not picked:
@@ -86,7 +89,12 @@ def table(name, match=r"(?P<r1>.*); (?P<r2>.*)", head="", ratio=""):
     for row in dict.fromkeys(row for row, _, _ in picked):
         mine = [(column, one) for at, column, one in picked if at == row]
         unit, baseline = common(one for _, one in mine)
-        cells = [", ".join(cell(one, unit, baseline) for at, one in mine if at == column) for column in columns]
+        cells = []
+        for column in columns:
+            here = [one for at, one in mine if at == column]
+            cells.append(", ".join(cell(one, unit, baseline, i > 0 and one["value"] == here[i - 1]["value"])
+                                   for i, one in enumerate(here)))
         lines.append([row + said("" if whole[0] else unit, "" if whole[1] else baseline), *cells])
     lines = [[head + said(*whole), *(column or "value" for column in columns)], ["---"] * (1 + len(columns)), *lines]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n" + machine(name)
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + (
+        "" if source else "\n" + machine(name))
