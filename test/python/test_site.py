@@ -145,3 +145,12 @@ def test_a_picture_is_of_its_record(picture, record):
     content = (ROOT / f"benchmarks/results/{record}.json").read_bytes()
     known = f"benchmarks/results/{record}.json {hashlib.sha256(content).hexdigest()}"
     assert known in (ROOT / f"docs/measurements/{picture}.svg").read_text(encoding="utf-8")
+
+
+def test_constraints_have_a_number_each():
+    page = (ROOT / "docs/reference/spec.md").read_text(encoding="utf-8")
+    numbers = re.findall(r"^\| ([A-Z]\d+) \|", page, re.M)
+    assert len(numbers) > 180 and len(set(numbers)) == len(numbers)
+    tests = {name for name in re.findall(r"`([\w/-]+\.(?:mlir|test|cpp|py))`", page)}
+    assert len(tests) > 30 and [name for name in tests if not any((ROOT / "test" / top / name).exists()
+                                                                 for top in ("", "dialect"))] == []
