@@ -1,6 +1,7 @@
 """plot.py: the pictures of docs/measurements/cpu.md from the records in benchmarks/results/.
 
-Run by scripts/bench.sh plot. A picture names the record that it was drawn from by its hash, which test_site.py compares."""
+Run by scripts/bench.sh plot. A picture names the record that it was drawn from by its hash, which
+test/python/test_site.py compares."""
 
 import hashlib
 import json
@@ -48,8 +49,8 @@ def main():
             ours = row["metric"] == "generated"
             label = f"kv-mlir, {case[1]}" if ours else row["metric"]
             lines.setdefault(label, ("o-" if ours else "s--", []))[1].append((int(case[2]), row["value"]))
-    picture("attention-context", "attention-cpu", "Decode attention of a layer: 8 KV heads of 128, groups of 4, 2 threads",
-            "keys", "ms", lines)
+    picture("attention-context", "attention-cpu",
+            "Decode attention of a layer: 8 KV heads of 128, groups of 4, 2 threads", "keys", "ms", lines)
     lines = {}
     for row in rows("batch"):
         kind, batch = re.fullmatch(r"(\w+), (\d+) requests", row["case"]).groups()

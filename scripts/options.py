@@ -4,7 +4,8 @@
 options.py          writes the structures of the C headers
 options.py FILE     writes the Python module kvmlir.options, as the build does
 
-The site has tables of the rows (tables()). test/python/test_documents.py fails where a header is older than the rows."""
+The site has tables of the rows (tables()). test/python/test_documents.py fails where a header is older than the
+rows."""
 
 import ast
 import inspect

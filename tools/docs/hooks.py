@@ -1,5 +1,6 @@
 """What MkDocs calls while it builds the site: pages of docs/ are expanded, READMEs of folders become the pages of
-code/, links that leave docs/ lead to those pages or to copies of the files, and lists are written as MkDocs reads them."""
+code/, links that leave docs/ lead to those pages or to copies of the files, and lists are written as MkDocs reads them.
+"""
 
 import os
 import re

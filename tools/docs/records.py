@@ -58,10 +58,11 @@ def machine(name):
     """The sentence that says where a record comes from."""
     whole = record(name)
     known = whole.get("machine", {})
-    parts = [f"{known['cpu'].replace('(R)', '')}, {known['cores']} cores" if known else "", f"commit `{whole['commit']}`"
-            if "commit" in whole else "", f"load {known['load']:.1f} at the end" if "load" in known else "",
-            whole.get("note", ""), *(f"{whole[one]} {one}" for one in ("rounds", "runs") if whole.get(one, 0) > 1),
-            *(f"`{one}`" for one in whole.get("peers", ()) if not one.startswith(("numpy", "matplotlib")))]
+    parts = [f"{known['cpu'].replace('(R)', '')}, {known['cores']} cores" if known else "",
+             f"commit `{whole['commit']}`" if "commit" in whole else "",
+             f"load {known['load']:.1f} at the end" if "load" in known else "", whole.get("note", ""),
+             *(f"{whole[one]} {one}" for one in ("rounds", "runs") if whole.get(one, 0) > 1),
+             *(f"`{one}`" for one in whole.get("peers", ()) if not one.startswith(("numpy", "matplotlib")))]
     return f"Record `benchmarks/results/{name}.json`: {', '.join(filter(None, parts))}.\n"
 
 
