@@ -70,9 +70,10 @@ def test_a_broken_page_fails(tmp_path, text, says):
     assert code != 0 and says in said
 
 
-def test_lists_as_markdown_reads_them():
+def test_lists_and_rows_as_mkdocs_reads_them():
     assert hooks.lists("Text:\n- one\n  more\n  - two\n\n  ```c\n  x\n  ```\n- three\n") == (
         "Text:\n\n- one\n    more\n\n    - two\n\n    ```c\n    x\n    ```\n- three\n")
+    assert hooks.rows("| `a\\|b` \\| |\n`a\\|b`") == "| `a|b` \\| |\n`a\\|b`"
     assert hooks.lists("1. one\n\n   text\n2. two\n\nEnd\n") == "1. one\n\n    text\n2. two\n\nEnd\n"
 
 

@@ -51,6 +51,12 @@ def links(text):
     return found
 
 
+def rows(text):
+    """Rows of tables as Python-Markdown reads them: in code, a bar is no border and has no backslash."""
+    code = lambda match: match[0].replace("\\|", "|")
+    return "\n".join(re.sub("`[^`]*`", code, line) if line.startswith("|") else line for line in text.split("\n"))
+
+
 def lists(text):
     """Lists as Python-Markdown reads them: four spaces per level, and an empty line before each list."""
     out, open_items, fenced, before = [], [], False, ""  # items: where the marker and where the text begins
@@ -80,8 +86,9 @@ def tracked():
 
 def navigation(uris):
     """The pages by folder. A title is that of the page; a folder of the code has its path."""
-    nav = [{"Home": "README.md"}]
-    for section in SECTIONS:
+    nav = [{"Home": "README.md"}, *(uri for uri in uris if "/" not in uri and uri != "README.md")]
+    folders = {uri.split("/")[0] for uri in uris if "/" in uri} - {"code"}
+    for section in (*SECTIONS, *sorted(folders - {*SECTIONS})):
         inside = sorted((uri for uri in uris if uri.startswith(f"{section}/")),
                         key=lambda uri: (uri.count("/"), not uri.endswith("README.md"), uri))
         nav.append({section.capitalize(): inside})
@@ -121,4 +128,4 @@ def on_page_markdown(markdown, page, config, files):
         expanded = pages.expand(markdown, ROOT / of_repository(uri))
     except pages.Problem as problem:
         raise PluginError(str(problem)) from problem
-    return lists(outside_fences(expanded, lambda part: LINK.sub(led, part)))
+    return lists(outside_fences(expanded, lambda part: rows(LINK.sub(led, part))))
