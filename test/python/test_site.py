@@ -73,6 +73,9 @@ def test_a_broken_page_fails(tmp_path, text, says):
 def test_lists_and_rows_as_mkdocs_reads_them():
     assert hooks.lists("Text:\n- one\n  more\n  - two\n\n  ```c\n  x\n  ```\n- three\n") == (
         "Text:\n\n- one\n    more\n\n    - two\n\n    ```c\n    x\n    ```\n- three\n")
+    assert hooks.fences("```c file=a.c\nx\n```\n```text output\n") == (
+        '```c title="a.c"\nx\n```\n\n```text\n')
+    assert hooks.fences("a\n```sh\nx\n```\nb\n") == "a\n\n```sh\nx\n```\n\nb\n"
     assert hooks.rows("| `a\\|b` \\| |\n`a\\|b`") == "| `a|b` \\| |\n`a\\|b`"
     assert hooks.lists("1. one\n\n   text\n2. two\n\nEnd\n") == "1. one\n\n    text\n2. two\n\nEnd\n"
 

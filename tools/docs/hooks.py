@@ -51,6 +51,19 @@ def links(text):
     return found
 
 
+def fences(text):
+    """Blocks of code with an empty line before and after each; that of a file has the file's name for its title."""
+    out, inside, closed = [], False, False
+    for line in text.split("\n"):
+        fence = line.lstrip().startswith("```")
+        if line.strip() and (closed or fence and not inside and out and out[-1].strip()):
+            out.append("")
+        closed = fence and inside
+        inside = inside != fence
+        out.append(re.sub(r"^( *```\w+) file=(\S+)$", r'\1 title="\2"', re.sub(r"^( *```\w+) output$", r"\1", line)))
+    return "\n".join(out)
+
+
 def rows(text):
     """Rows of tables as Python-Markdown reads them: in code, a bar is no border and has no backslash."""
     code = lambda match: match[0].replace("\\|", "|")
@@ -128,4 +141,4 @@ def on_page_markdown(markdown, page, config, files):
         expanded = pages.expand(markdown, ROOT / of_repository(uri))
     except pages.Problem as problem:
         raise PluginError(str(problem)) from problem
-    return lists(outside_fences(expanded, lambda part: rows(LINK.sub(led, part))))
+    return lists(outside_fences(fences(expanded), lambda part: rows(LINK.sub(led, part))))
