@@ -73,7 +73,7 @@ LogicalResult kv::verifySameRows(Operation *op, StringRef nameA, Type a,
 
 LogicalResult kv::verifyNumber(Operation *op, StringRef name, APFloat value,
                                Sign sign) {
-  // As short as names the number that was written.
+  // The shortest text that names the number that was written.
   char text[32];
   double number = value.convertToDouble();
   StringRef given(text, std::to_chars(text, std::end(text), number).ptr - text);

@@ -60,7 +60,7 @@ void Products::fence(int t, const NamedRegisters *named, int count) {
 void Products::checkFenced(int t, const void *registers, int count,
                            const char *what, unsigned line) {
   for (const Fenced &fenced : threads[t].atFence) {
-    // Of other registers that is some number.
+    // For other registers, `first` is some number.
     intptr_t first = (reinterpret_cast<intptr_t>(registers) -
                       reinterpret_cast<intptr_t>(fenced.registers)) /
                      intptr_t(sizeof(uint32_t));

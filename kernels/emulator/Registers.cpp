@@ -14,7 +14,7 @@ void Registers::reset(const LaunchShape &shape) {
                    " threads with " + std::to_string(rounded) +
                    " registers takes " + std::to_string(budget) +
                    " of an SM's " + std::to_string(File));
-  // Of a cluster, blocks are whole warpgroups.
+  // Blocks of a cluster are whole warpgroups.
   held.assign((threads * shape.cluster + GroupThreads - 1) / GroupThreads,
               Group{rounded, 0});
 }

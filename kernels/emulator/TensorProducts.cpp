@@ -77,7 +77,7 @@ void TensorProducts::multiply(int thread, const TensorRequest &request) {
   readOperands(thread, product, /*issued=*/true, product.a, product.b);
   if (request.fromTensor)
     memory.readByProduct(thread, product.number, request.addressA.column(), 8);
-  // Those with the same sums and of the same shape run one after the other.
+  // Products with the same sums and of the same shape run one after the other.
   auto underWay = [&](const TensorMemory::Access &writer) -> const Product * {
     if (writer.kind == TensorMemory::Kind::Product && writer.actor == number)
       for (const Product &each : group.products)
@@ -186,8 +186,8 @@ void TensorProducts::commit(int thread, int barrier) {
   if (!isIssuer(thread) || !barriers.beginCommit(thread, barrier))
     return;
   Group &group = groups[thread / GroupThreads];
-  // What happened before the products were issued is before their end; what
-  // the thread did itself no fence passes on.
+  // Actions before the products were issued are before their end. No fence
+  // passes on the thread's own actions.
   Knowledge known = clocks.of(thread);
   known.seen[thread] = 0;
   known.others.clear();

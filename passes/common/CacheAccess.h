@@ -36,7 +36,7 @@ public:
     return checkedLayer(b, layer, type);
   }
 
-  /// The same of the part of kv.load and kv.update.
+  /// Checks the part of kv.load and kv.update in the same way.
   mlir::Value checkPart(Emitter &b, mlir::Value part) const;
 
   /// Where a row is read: some row of the cache even if the table says no page

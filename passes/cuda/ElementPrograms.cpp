@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace kv;
 using linalg::GenericOp;
 
-/// Those of a kernel: ElementwiseParams::steps, t and u, a and b.
+/// Limits of the kernel: ElementwiseParams::steps, t and u, a and b.
 static constexpr unsigned MaxSteps = 32, MaxKept = 2, MaxTensors = 2;
 
 namespace {
@@ -30,7 +30,7 @@ public:
   std::optional<ElementProgram> write() {
     if (!write(yielded(op), /*kept=*/0) || steps.size() > MaxSteps)
       return std::nullopt;
-    // What the result is rounded to anyway.
+    // The type that the result is rounded to anyway.
     Type element = getElementTypeOrSelf(op.getResult(0));
     if (steps.back().word == rounding(element))
       steps.pop_back();
@@ -109,8 +109,8 @@ private:
     return text;
   }
 
-  /// What a step can take as it is: an element of a tensor, or a number. Its
-  /// word is empty; nullopt: it must be computed.
+  /// An operand that a step takes as it is: an element of a tensor, or a
+  /// number, with an empty word. nullopt if the operand must be computed.
   std::optional<Step> source(Scalar scalar) {
     if (std::optional<double> number = constantOf(scalar, through))
       return Step{"", -1, spell(*number)};
@@ -184,7 +184,8 @@ private:
         return false;
       add(spelling.reversed, *first);
     } else {
-      // One of them is kept while the other is computed: the harder first.
+      // One operand is kept while the other is computed: the harder one comes
+      // first.
       if (kept == MaxKept)
         return false;
       Step slot{"", -1, kept == 0 ? "t" : "u"};

@@ -195,7 +195,8 @@ LogicalResult LaunchFormer::toLaunch(StateScanOp op) {
   return success();
 }
 
-/// What a cast has widened, or the tensor: kernels read 16 bits themselves.
+/// The tensor before a widening cast, or the tensor itself: kernels read 16
+/// bits themselves.
 static Value beforeWidening(Value tensor) {
   LaunchOp cast = launchOf(tensor, RuntimeFunction::cast);
   return cast ? cast.getArguments()[0] : tensor;

@@ -127,7 +127,7 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
     if (whole == x) {
       made = launch(b, callee, arguments, x, element);
     } else {
-      // Without the rows themselves, whose size nobody must ask for.
+      // The rows are left out, because their size must not be asked for.
       int64_t width = cast<ShapedType>(x.getType()).getDimSize(1);
       int64_t count = cast<ShapedType>(whole.getType()).getDimSize(1) / width;
       OpFoldResult rows = hostSizes(b, b.getLoc(), whole)[0];

@@ -42,7 +42,7 @@ static Product factor(Scalar scalar) {
   return product;
 }
 
-/// What each iteration of a reduction adds to its result, if it is a sum that
+/// The summand of each iteration of a reduction, if the reduction is a sum that
 /// starts at zero.
 static std::optional<Scalar> summand(GenericOp op) {
   auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
@@ -59,8 +59,8 @@ static std::optional<Scalar> summand(GenericOp op) {
   return std::nullopt;
 }
 
-/// out[m, n] = sum over k of x[m, k] * weight[n, k], or of each head h
-/// out[m, h, n] = sum over k of x[m, h, k] * weight[h, n, k]
+/// out[m, n] = sum over k of x[m, k] * weight[n, k]; or for each head h: out[m,
+/// h, n] = sum over k of x[m, h, k] * weight[h, n, k].
 static std::optional<LaunchMatch> matchMatmul(GenericOp op) {
   unsigned loops = op.getNumLoops();
   if ((loops != 3 && loops != 4) || op.getNumResults() != 1 ||
@@ -176,7 +176,7 @@ static std::optional<LaunchMatch> matchNorm(GenericOp op) {
   };
   auto takeWeight = [&](Scalar scalar) {
     std::optional<Element> element = elementOf(scalar);
-    // Of rows of several, in turn, each may have its own.
+    // Each row may have its own weight, in turn.
     if (weight || !element ||
         (element->map != maps.last &&
          (op.getNumLoops() < 3 ||

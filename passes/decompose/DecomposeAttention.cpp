@@ -8,7 +8,7 @@
 // and no index leaves the table or the blocks.
 //
 // With products of 8 bits rows of q and weights are rounded as well, as
-// docs/guides/products.md says.
+// docs/reference/products.md says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,7 +60,7 @@ static SmallVector<Value> decompose(Emitter &b, StoreOp op) {
 }
 
 namespace {
-/// What a query row sees of the cache.
+/// The keys of the cache that a query row sees, and the row's softmax.
 class AttentionDecomposer {
 public:
   AttentionDecomposer(Emitter &b, AttentionOp op)
@@ -79,7 +79,7 @@ public:
       describeByPlan();
     else
       describeRows(offsets);
-    // What sees() takes beside the key.
+    // The arguments of sees() after the key.
     SmallVector<Value> facts = {positions, lengths};
     if (op.getAncestors())
       llvm::append_values(facts, bases, paths);
@@ -238,7 +238,7 @@ private:
                    });
   }
 
-  //===--- Products of 8 bits: docs/guides/products.md
+  //===--- Products of 8 bits: docs/reference/products.md
   //---------------------------===//
 
   /// Rounded to nearest even to what f8E4M3FN holds; f32 again.
@@ -311,7 +311,7 @@ private:
                      return arith::MaximumFOp::create(b, args[1], score);
                    });
   }
-  /// Of this iteration's row and key.
+  /// The largest score of the leaf of this iteration's row and key.
   static Value leafLargest(Emitter &b, Value leaves) {
     Value row = linalg::IndexOp::create(b, 0);
     Value head = linalg::IndexOp::create(b, 1);
@@ -412,8 +412,8 @@ private:
     }
   }
 
-  /// The same from the plan: for each row its sequence, the first key that it
-  /// sees and their end. A row that the plan does not have sees none.
+  /// Reads from the plan, for each row: its sequence, the first key that it
+  /// sees, and their end. A row that the plan does not have sees none.
   void describeByPlan() {
     auto rowType =
         RankedTensorType::get({ShapedType::kDynamic}, b.getI32Type());

@@ -32,7 +32,7 @@ struct HeadBuffer {
 };
 } // namespace
 
-/// As kv.rope.
+/// Rotates a head like kv.rope.
 static void rotate(Emitter &b, UpdateOp op, HeadBuffer head, Value position) {
   int64_t width = cast<ShapedType>(op.getOperand().getType()).getDimSize(1);
   Value half = b.index(width / 2), one = b.index(1), two = b.index(2);

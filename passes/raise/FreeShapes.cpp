@@ -15,8 +15,8 @@ using namespace kv;
 
 //------------------------------------------------------===//
 
-/// A value as `user` needs it. What the tokens do not reach can have any
-/// roles that its operations allow.
+/// A value as `user` needs it. A value that the tokens do not reach can have
+/// any roles that its operations allow.
 FailureOr<Value> Shapes::demand(Operation *user, Value value,
                                 ArrayRef<Role> roles) {
   if (auto found = made.find(value); found != made.end()) {
@@ -70,7 +70,8 @@ FailureOr<Value> Shapes::makeFree(Operation *user, Value value,
       if (failed(writeLoops(linalgOp, loops)))
         return failure();
       Value fresh = made[value].value;
-      // It is no value of the tokens: others may want other roles.
+      // The result does not depend on the tokens, so other users may want other
+      // roles.
       for (Value result : op->getResults())
         made.erase(result);
       return fresh;

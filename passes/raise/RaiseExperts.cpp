@@ -1,9 +1,9 @@
 //===- RaiseExperts.cpp - Rows times the matrices that they chose ---------===//
 //
-// Of a mixture of experts a graph without a cache copies, for each row, the
-// matrices that it has chosen, multiplies them by the row element by element
-// and sums: three operations that are one product. What each of them reads is
-// in its indexing maps.
+// A graph without a cache computes a mixture of experts row by row. The graph
+// copies the matrices that a row has chosen, multiplies them by the row element
+// by element, and sums. These three operations are one product. Their indexing
+// maps say what each of them reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -147,8 +147,8 @@ std::optional<Product> match(GenericOp sum) {
   }
   if (!product.x)
     return std::nullopt;
-  // x has rows, perhaps choices, and what is summed, in this order, and beside
-  // them dimensions that are 1.
+  // x has rows, perhaps choices, and the summed dimension, in this order. Its
+  // other dimensions are 1.
   auto xType = cast<RankedTensorType>(product.x.getType());
   SmallVector<unsigned> loops;
   for (auto [d, expr] : llvm::enumerate(product.xMap.getResults())) {
@@ -244,7 +244,7 @@ struct RaiseExperts : kv::impl::KVRaiseExpertsBase<RaiseExperts> {
       auto type = dyn_cast<RankedTensorType>(weight.getType());
       auto sums = cast<RankedTensorType>(product.sum->getResult(0).getType());
       auto x = cast<RankedTensorType>(product.x.getType());
-      // What has no kernel, or is read in other ways as well, stays.
+      // Sums without a kernel, or with other readers, stay.
       if (!type || !type.hasStaticShape() || !sums.getElementType().isF32() ||
           !x.getElementType().isF32() ||
           ShapedType::isDynamic(sums.getDimSize(1)) ||

@@ -1,8 +1,8 @@
 //===- RaiseRows.cpp - The graph becomes an entry on ragged rows ----------===//
 //
 // Every operation computes each row by itself, so the rows of one sequence may
-// as well be those of several, one after the other. What follows the last
-// attention is computed for the rows alone whose logits are wanted.
+// as well be those of several, one after the other. Operations after the last
+// attention are computed only for rows whose logits are wanted.
 //
 //===----------------------------------------------------------------------===//
 

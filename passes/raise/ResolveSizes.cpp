@@ -153,7 +153,7 @@ private:
           !((a->isLength() && *b == Size(1)) ||
             (b->isLength() && *a == Size(1))))
         return;
-      // Only of loops that are exactly T long.
+      // Only loops that are exactly T long count.
       for (OpOperand &operand : linalgOp->getOpOperands()) {
         AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
         for (int64_t d : rowDims(operand.get().getType())) {
@@ -272,7 +272,7 @@ private:
       }
       groups.push_back(next);
     }
-    // What is left are ones.
+    // Only dimensions that are 1 are left.
     if (groups.empty())
       return std::nullopt;
     for (; i < source.size(); ++i) {

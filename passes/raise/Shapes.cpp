@@ -120,7 +120,7 @@ std::optional<Roles> Shapes::split(ArrayRef<int64_t> sizes, Role role) {
       return std::nullopt;
     }
   }
-  // Of ones any will do.
+  // If it is 1, any dimension of 1 will do.
   if (role.rows && !role.batch && rows + role.beyond == 1)
     if (auto *one = llvm::find(sizes, 1); one != sizes.end())
       std::swap(roles[one - sizes.begin()], role);

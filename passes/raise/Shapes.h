@@ -16,8 +16,8 @@
 
 namespace kv {
 
-/// What a dimension of the graph is: one of the batch's members first, then the
-/// tokens and `beyond` more, or neither.
+/// The role of a dimension of the graph: one of the batch's members first, then
+/// the tokens and `beyond` more, or neither.
 struct Role {
   bool batch = false, rows = false;
   int64_t beyond = 0;
@@ -52,15 +52,16 @@ public:
     made[old] = {fresh, std::move(roles)};
   }
 
-  /// Writes what depends on replaced values anew, at the function's end, and
-  /// drops it as it was. Otherwise emits an error that names the operation.
+  /// Writes operations that depend on replaced values anew, at the function's
+  /// end, and drops the old ones. On failure, emits an error that names the
+  /// operation.
   llvm::LogicalResult run();
 
   mlir::RankedTensorType newType(mlir::RankedTensorType from,
                                  llvm::ArrayRef<Role> roles) const;
 
 private:
-  /// What an operation and its regions take from outside.
+  /// The values that an operation and its regions take from outside.
   static llvm::SetVector<mlir::Value> taken(mlir::Operation *op);
 
   llvm::LogicalResult refuse(mlir::Operation *op, const llvm::Twine &reason);
@@ -70,8 +71,8 @@ private:
   llvm::SmallVector<mlir::OpFoldResult> sizesOf(mlir::RankedTensorType from,
                                                 llvm::ArrayRef<Role> roles);
 
-  /// One dimension for several: the batch comes first, and beside the tokens
-  /// there are ones alone.
+  /// The role of one dimension made of several: the batch comes first, and
+  /// dimensions other than the tokens are 1.
   std::optional<Role> joined(llvm::ArrayRef<int64_t> sizes,
                              llvm::ArrayRef<Role> roles);
 
@@ -113,12 +114,12 @@ private:
   /// Attention, and what keeps the shape of its first operand.
   llvm::LogicalResult writeOther(mlir::Operation *op);
 
-  /// A value as `user` needs it. What the tokens do not reach can have any
-  /// roles that its operations allow.
+  /// A value as `user` needs it. A value that the tokens do not reach can have
+  /// any roles that its operations allow.
   llvm::FailureOr<mlir::Value> demand(mlir::Operation *user, mlir::Value value,
                                       llvm::ArrayRef<Role> roles);
 
-  /// One that the tokens do not reach, with dimensions of its own.
+  /// Makes a value that the tokens do not reach, with dimensions of its own.
   llvm::FailureOr<mlir::Value> makeFree(mlir::Operation *user,
                                         mlir::Value value,
                                         llvm::ArrayRef<Role> roles);

@@ -8,9 +8,9 @@
 
 namespace kv {
 
-/// Those of a module that is being rewritten. A value that was computed whole
-/// once has a local value, the rank's shard of it, and where somebody needs it
-/// whole, the gather of these.
+/// The values of a module that is being rewritten. A value that was whole has a
+/// local value, the rank's shard of it. Where a user needs the whole value, it
+/// has the gather of the local ones, too.
 class ShardedValues {
 public:
   /// `forDevice`: ShardPlan.

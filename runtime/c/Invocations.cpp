@@ -34,9 +34,10 @@ int32_t kvModelPrepare(KvModel *model, const char *entry,
 
 void kvInvocationDestroy(KvInvocation *invocation) { delete invocation; }
 
-/// Gives an output that the caller has not bound memory for the sizes that the
-/// inputs have: that of the last execution where it has this size, and nobody
-/// else looks at it. Without all inputs, executing says which are missing.
+/// Gives memory to an output that the caller has not bound, for the sizes of
+/// the inputs. The memory of the last execution is reused if it has this size
+/// and no one else holds it. Without all inputs, executing says which are
+/// missing.
 Expected<void> KvInvocation::makeOutput(int index) {
   Slot &slot = slots[index];
   std::vector<int64_t> shape;

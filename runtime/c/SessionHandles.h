@@ -57,7 +57,7 @@ struct KvInvocation {
     return slot.argument->kind == kv::ArgumentKind::Output;
   }
 
-  /// Puts a tensor behind a slot. On a GPU waits before what was owned is given
+  /// Binds a tensor to a slot. On a GPU, waits before owned memory is given
   /// back, since a queued step may still use it.
   kv::Expected<void> put(int slot, const KvTensorView &view, bool onHost,
                          std::shared_ptr<void> owner);

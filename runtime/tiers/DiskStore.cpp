@@ -139,7 +139,7 @@ Expected<void> DiskStore::openFile() {
   if (fstat(file, &before) != 0)
     return unusable(directory,
                     concat("cannot be used: ", std::strerror(errno)));
-  // What is allocated now cannot be missing later.
+  // Space that is allocated now cannot be missing later.
   int result;
   while ((result = calls.allocate(file, bytes)) == EINTR)
     ;
@@ -246,7 +246,7 @@ void DiskStore::tellIndex(const RecordIndex::Change &change) {
   more.notify_one();
 }
 
-/// The slot is used no more, as soon as nobody reads or writes it.
+/// The slot is given up as soon as no thread reads or writes it.
 void DiskStore::leave(Slot &slot, int32_t index) {
   if (slot.isWhole)
     told.add(Tier::Disk, slot.name, /*isStored=*/false);

@@ -20,7 +20,7 @@ namespace kv {
 
 class Recency {
 public:
-  /// Of the slots 0 to count - 1, none of which is in the order yet. Uses are
+  /// An order of the slots 0 to count - 1, none of which is in it yet. Uses are
   /// numbered from `start` on.
   explicit Recency(int32_t count, uint64_t start = 0)
       : links(count), clock(start) {}

@@ -1,9 +1,9 @@
 //===- RespConnection.h - Commands and replies in time ----------*- C++ -*-===//
 //
 // One connection to a Redis or Valkey server. hiredis writes and reads the
-// protocol, but for the length of a text, so that long ones are read where they
-// belong, without a copy. When bytes move is decided here, so that whatever a
-// server does, a call ends in time.
+// protocol, except the length of a text: long texts are read to their place
+// without a copy. This class decides when bytes move, so that a call ends in
+// time, whatever a server does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,10 +77,10 @@ public:
     Refused, // the server does not let us in
     Closed,  // by the server, or it cannot be reached
     Late,
-    Broken // the server has said what nobody asked for
+    Broken // the server has sent an unexpected reply
   };
   using Clock = std::chrono::steady_clock;
-  /// Of the replies to the commands, in their order.
+  /// Gets the replies to the commands, in their order.
   using OnReply = std::function<void(size_t command, const RespReply &)>;
 
   RespConnection(StoreCalls &calls, const StoreAddress &address)
@@ -105,7 +105,7 @@ private:
   /// Reads what is there, but no more than a piece. As read() has it.
   ssize_t readSome(size_t &wanted);
   void takePlaced(size_t bytes);
-  // False: the server has said what nobody asked for.
+  // False: the server has sent an unexpected reply.
   bool take(std::span<const char> bytes);
   bool takeLine();
   bool feed(std::span<const char> bytes, bool ends);
@@ -122,14 +122,14 @@ private:
   redisContext *context = nullptr;
   redisReader *reader = nullptr;
   std::vector<char> buffer;
-  // Of the call that is under way.
+  // The call in flight.
   const OnReply *sink = nullptr;
   LongTexts *texts = nullptr;
   size_t mostBytes = 0, replies = 0, expected = 0;
-  // Of the reply that is.
+  // The reply that is being read.
   std::string line;       // what there is of its first one
-  size_t rest = 0;        // of the text behind it and its end
-  LongTexts::Place place; // what is missing of it; empty: hiredis has it
+  size_t rest = 0;        // bytes left of the text after the line, and its end
+  LongTexts::Place place; // the rest of the text; empty: hiredis has it
   bool isPlaced = false;
 };
 

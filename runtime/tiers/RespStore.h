@@ -7,8 +7,8 @@
 //
 // in hexadecimal: NAMESPACE is a digest of the geometry and the model, RECORDS
 // one of the namespace and the epoch, half of which is the records' generation
-// too, and NAME the name of the prefix. So whoever has another geometry, model
-// or epoch neither finds a record nor takes it for one of its own.
+// too, and NAME the name of the prefix. So a process with another geometry,
+// model or epoch neither finds a record nor takes it for one of its own.
 //
 // Nothing is believed: a record is compared with all that was asked for, and
 // whatever the server does or does not do costs misses. Threads talk to it;
@@ -40,12 +40,12 @@ public:
   static Expected<std::unique_ptr<RespStore>>
   open(const PageConnector::Options &options, StoreCalls &calls,
        TierMetrics &metrics, Waker &waker, ChangeList &told);
-  /// Ends what is under way; what was to be written is, if there is time.
+  /// Ends calls in flight; queued writes are still written if there is time.
   ~RespStore();
 
   enum class Known : uint8_t { Absent, Asked, Present };
-  /// What is known of a record. If nothing is, or nothing new, it is asked for,
-  /// with others at the next flush().
+  /// The knowledge of a record. If there is none, or it is old, the record is
+  /// asked for, with others, at the next flush().
   Known look(const PrefixName &name);
   /// Sends what is asked for.
   void flush();
@@ -60,7 +60,7 @@ public:
   /// Appends the reads and writes that are over since the last call. Returns
   /// whether there were any, or answers to what was asked.
   bool take(std::vector<Finished> &finished);
-  /// Whether something is under way, questions included.
+  /// Whether a job or a question is in flight.
   bool isBusy() const { return busy > 0; }
 
   /// Forgets everything, for all processes of the namespace. Error: the store
@@ -88,7 +88,7 @@ private:
     uint64_t round = 0;
     bool isAnswered = false, isPresent = false;
   };
-  /// What a thread does at once.
+  /// The work that a thread does in one round trip.
   struct Batch {
     std::vector<Question> questions;
     std::vector<Job> jobs;
@@ -137,11 +137,11 @@ private:
   Waker &waker;
   ChangeList &told;
   size_t headerBytes, recordBytes;
-  int32_t mostWrites; // under way, so that slots are left to others
+  int32_t mostWrites; // in flight, so that slots are left to others
   PrefixName nameSpace;
   std::string epochKey;
 
-  // Of the caller's thread.
+  // Members that the caller's thread uses.
   std::unordered_map<PrefixName, Entry, HashName> entries;
   std::vector<Question> asking;
   std::vector<Job> ended;         // scratch of take()
@@ -160,7 +160,8 @@ private:
   std::vector<Job> finished;
   std::vector<Question> answers;
   std::shared_ptr<const Epoch> epoch; // null: to be learnt
-  /// What reset() has ended: a server that falls back is not believed.
+  /// Epochs that reset() has ended: a server that falls back to one is not
+  /// believed.
   std::set<std::string> retired;
   uint64_t round = 0;
   bool wantsReset = false, isEnding = false;

@@ -11,11 +11,12 @@ using namespace kv;
 using std::chrono::milliseconds;
 
 static constexpr size_t MostQuestions = 1024; // of a batch
-/// Of a batch, which has one record at least: so much moves in one timeout.
+/// The most bytes of a batch, which has one record at least: this many move
+/// within one timeout.
 static constexpr size_t MostBytes = size_t(4) << 20;
 static constexpr milliseconds FirstRetry{100}, LastRetry{10'000};
 
-/// Servers close connections that nobody uses: then, it is tried again.
+/// Servers close idle connections, so a closed one is tried again.
 template <class Attempt>
 static RespConnection::Outcome twice(const RespConnection &connection,
                                      Attempt &&attempt) {
@@ -25,8 +26,8 @@ static RespConnection::Outcome twice(const RespConnection &connection,
                                                                : outcome;
 }
 
-/// How long nothing is tried after so many failures, one after the other. Not
-/// all machines come back at the same time.
+/// The pause after `failures` failures in a row, random so that not all
+/// machines come back at the same time.
 static milliseconds pause(int failures, std::minstd_rand &random) {
   int64_t most = std::min<int64_t>(FirstRetry.count() << std::min(failures, 20),
                                    LastRetry.count());
@@ -99,7 +100,7 @@ RespStore::Batch RespStore::pick(int index) {
     into.assign(queue.begin(), queue.begin() + static_cast<ptrdiff_t>(count));
     queue.erase(queue.begin(), queue.begin() + static_cast<ptrdiff_t>(count));
   };
-  // Of reads and writes, the first one is waited for.
+  // Questions and reads come before writes, because callers wait for them.
   if (!questions.empty())
     takeFrom(questions, batch.questions, MostQuestions);
   else if (!reads.empty())
@@ -215,7 +216,7 @@ void RespStore::giveUp() {
   wasReset.notify_all();
 }
 
-/// What is queued is over, and not done; under the mutex.
+/// Ends all queued jobs as failed; the mutex is held.
 void RespStore::failQueued() {
   answers.insert(answers.end(), questions.begin(), questions.end());
   finished.insert(finished.end(), reads.begin(), reads.end());
@@ -248,8 +249,8 @@ RespStore::epochOf(const std::string &token) const {
   return made;
 }
 
-/// What the epoch is, after it was made if there was none, or if `resets` made
-/// anew: then that becomes false. Nullopt: the server does not say.
+/// The epoch, which is made if there is none. If `resets`, the epoch is made
+/// anew, and `resets` becomes false. nullopt: the server does not answer.
 std::optional<std::string> RespStore::askEpoch(RespConnection &connection,
                                                bool &resets) {
   using Kind = RespReply::Kind;

@@ -1,8 +1,8 @@
-"""prose.py [--words] [FILE...]: what the Markdown of the repository does that docs/README.md asks writers not to do.
+"""prose.py [--words | --comments] [FILE...]: what the Markdown of the repository does that prose should not do.
 
 A sentence has at most 30 words, those of a page 16 on average; a table's cell has at most 25; no sentence begins with a
-pronoun whose noun stands elsewhere; no phrase of BANNED is used. Code, links' targets and generated pages do not count.
-Without files: all of them. --words: the number of words that people wrote, as counted for the limit of all documents.
+pronoun whose noun stands elsewhere; no phrase of BANNED is used. Code and links' targets do not count. Without files:
+all of them. --words: the number of words that people wrote. --comments: reads `//` comments of C++ and TableGen.
 """
 
 import re
@@ -27,14 +27,17 @@ BANNED = {
     r"\b(?:one|a) (?:\w+ )?(?:lane|row|token|page|box|thread|warp|request|step|leaf|layer|head|key) a "
     r"(?:lane|row|token|page|box|thread|warp|request|step|leaf|layer|head|key)\b": "one X per Y",
     r"\bas ever\b": "as before",
-    r"\blikewise\b": "say it",
-    r"\bthe same of\b": "say it",
+    r"\blikewise\b|\bthe same of\b": "say it",
 }
 PRONOUNS = re.compile(r"(?:It|They|Those|These|This|That|What|So many|Such|Both|Else)\b(?! (?:page|is why))")
+# "This row is" names a row; "this is" leans on a line before it.
+LEANS = re.compile(r"(?:It|They|Theirs|What|So many|The same of|And|Or|Else|Also|Otherwise)\b|(?:This|That|These|Those|Such|"
+                   r"Both)(?:[,:;]| (?:is|are|was|has|have|can|may|must|of|that|which|with|by|in|on|at|for)\b)")
+PER = r"\b(?:an?|one) [a-z]+ an? (?:row|token|page|thread|warp|request|step|leaf|head|lane|block|group|launch|tile)\b"
 
 
-def tracked() -> list[Path]:
-    names = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, text=True, check=True, capture_output=True).stdout
+def tracked(patterns: tuple = ("*.md",)) -> list[Path]:
+    names = subprocess.run(["git", "ls-files", *patterns], cwd=ROOT, text=True, check=True, capture_output=True).stdout
     return [ROOT / name for name in names.split()]
 
 
@@ -83,36 +86,62 @@ def sentences(text: str) -> list[str]:
     return [part for part in re.split(r"(?<=[.!?:;])\s+(?=[A-Z0-9(\[\"“])|(?<=[a-z)]:)\s+", text) if words(part)]
 
 
+def faults(line: int, text: str, phrases: dict, pronouns: re.Pattern):
+    """(line, what) of each phrase and of each sentence of a text that breaks a rule."""
+    for pattern, instead in phrases.items():
+        if match := re.search(pattern, text, re.I):
+            yield line, f'"{match[0].strip()}": {instead}'
+    for sentence in sentences(text):
+        if words(sentence) > LONGEST:
+            yield line, f"a sentence of {words(sentence)} words, at most {LONGEST}: {sentence[:60]}…"
+        if match := pronouns.match(sentence):
+            yield line, f'begins with "{match[0]}", name the thing: {sentence[:60]}…'
+
+
 def check(page: str) -> list[tuple[int, str]]:
-    """(line, sentence) of each violation."""
+    """(line, what) of each violation."""
     found, lengths = [], []
     for line, kind, text in blocks(page):
-        for pattern, instead in BANNED.items():
-            if match := re.search(pattern, text, re.I):
-                found.append((line, f'"{match[0].strip()}": {instead}'))
+        found += [fault for fault in faults(line, text, BANNED, PRONOUNS) if kind == "text" or fault[1].startswith('"')]
         if kind == "row":
             found += [(line, f"a cell of {words(cell)} words, at most {CELL}: {cell.strip()[:60]}…")
                       for cell in text.strip("|").split("|") if words(cell) > CELL]
-            continue
-        for sentence in sentences(text):
-            lengths.append(words(sentence))
-            if lengths[-1] > LONGEST:
-                found.append((line, f"a sentence of {lengths[-1]} words, at most {LONGEST}: {sentence[:60]}…"))
-            if match := PRONOUNS.match(sentence):
-                found.append((line, f'begins with "{match[0]}", name the thing: {sentence[:60]}…'))
+        else:
+            lengths += map(words, sentences(text))
     if len(lengths) >= 10 and sum(lengths) / len(lengths) > AVERAGE:
         found.append((1, f"sentences of {sum(lengths) / len(lengths):.1f} words on average, at most {AVERAGE}"))
     return found
 
 
+def comments(source: str):
+    """(line, text) of each paragraph of a comment that has lines of its own, and of each at the end of a line."""
+    start, collected = 0, []
+    for number, line in enumerate([*source.splitlines(), ""], 1):
+        code, text = re.fullmatch(r'((?:[^"/]|"(?:\\.|[^"\\])*"|/(?!/)|")*)(?://+(.*))?', line).groups()
+        if collected and (code.strip() or not (text or "").strip("/!< ") or text.startswith(("   ", " - "))):
+            yield start, plain(" ".join(collected))
+            collected.clear()
+        if text and code.strip():
+            yield number, plain(text.lstrip("!< "))
+        elif text and text.strip("!<= "):
+            start = start if collected else number
+            collected.append(text.lstrip("!< "))
+
+
+def check_comments(source: str) -> list[tuple[int, str]]:
+    phrases = {**BANNED, PER: "one X per Y"}
+    return [fault for line, text in comments(source) for fault in faults(line, text, phrases, LEANS)]
+
+
 def main(arguments: list[str]) -> int:
-    files = [Path(name) for name in arguments if not name.startswith("--")] or tracked()
+    examine, patterns = (check_comments, ("*.h", "*.cpp", "*.def", "*.td", "*.cu*")) if "--comments" in arguments else (check, ("*.md",))
+    files = [Path(name) for name in arguments if not name.startswith("--")] or tracked(patterns)
     if "--words" in arguments:
         counts = {file: sum(words(text) for _, _, text in blocks(file.read_text(encoding="utf-8"))) for file in files}
         print("\n".join(f"{count:6} {file}" for file, count in sorted(counts.items(), key=lambda item: item[1])))
         print(f"{sum(counts.values()):6} in all")
         return 0
-    found = [f"{file}:{line}: {what}" for file in files for line, what in check(file.read_text(encoding="utf-8"))]
+    found = [f"{file}:{line}: {what}" for file in files for line, what in examine(file.read_text(encoding="utf-8"))]
     print("\n".join(found))
     return 1 if found else 0
 

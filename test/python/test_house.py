@@ -73,7 +73,7 @@ def test_a_folder_has_few_files():
 
 
 def without_readme(files):
-    """The folders of sources without a README of at most README_LINES lines."""
+    """The folders of sources without a README of at most README_LINES lines before its first section."""
     folders = Counter(str(PurePosixPath(path).parent) for path in files
                       if path.startswith(TREES) and path.endswith((*SOURCES, ".py", ".td", ".mlir", ".sh")))
     # Of a folder with one or two files and no folders the README above says what it holds.
@@ -82,7 +82,7 @@ def without_readme(files):
     folders = {folder for folder in folders if "Inputs" not in folder and not folder.startswith("include/kv/")
                and not folder.startswith(("test/data", "test/install"))}
     return [folder for folder in sorted(folders) if f"{folder}/README.md" not in files
-            or len((ROOT / folder / "README.md").read_text().splitlines()) > README_LINES and folder != "test/conformance"]
+            or len((ROOT / folder / "README.md").read_text().partition("\n## ")[0].splitlines()) > README_LINES and folder != "test/conformance"]
 
 
 def test_a_folder_has_a_short_readme():

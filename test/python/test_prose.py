@@ -23,3 +23,19 @@ def test_good_text():
 ])
 def test_sees(text, says):
     assert any(says in what for _, what in prose.check(text))
+
+
+COMMENTS = """// A row of the table.
+int rows; // their number
+/// It waits for no warp.
+void wait();
+// Weights of a tile: a scale a row.
+url("http://host"); // What is left.
+// This row names itself. Those of the tile do not.
+"""
+
+
+def test_sees_comments():
+    found = prose.check_comments(COMMENTS)
+    assert [line for line, _ in found] == [3, 5, 6, 7]
+    assert ['"It"' in found[0][1], "one X per Y" in found[1][1], '"What"' in found[2][1], '"Those of"' in found[3][1]] == [True] * 4

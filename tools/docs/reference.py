@@ -80,8 +80,17 @@ METRIC_FILES = ("runtime/manager/ManagerMetrics.cpp", "runtime/serving/ServingMe
 STRING = r'(?:"(?:[^"\\]|\\.)*"\s*)+'
 
 
+def label_of(code, call):
+    """(name, values) of the label of a call: a text, or a variable of the loop around the call."""
+    label = re.search(r'\{\{"(\w+)", ("?\w+"?)\}', code[call.end():code.index(";", call.end())])
+    if not label:
+        return "", []
+    loop = code[code.rindex("for (auto [", 0, call.start()):call.start()] if label[2][0] != '"' else label[2]
+    return label[1], re.findall(r'"(\w+)"', re.split(r"\n *(?:samples\.|add\()", loop)[0])
+
+
 def metric_rows():
-    """{name: (type, sentence, labels)} of every metric, in the order of the code."""
+    """{name: (type, sentence, label, its values)} of every metric, in the order of the code."""
     found = {}
     for path in METRIC_FILES:
         code = text(path)
@@ -93,16 +102,16 @@ def metric_rows():
                 raise ValueError(f"{path}: the sentence of {name} is {said}")
             if kind not in ("gauge", "counter", "histogram"):
                 kind = then if then in ("Gauge", "Counter", "Histogram") else "Histogram"
-            label = re.search(r'\{\{"(\w+)", ', code[call.end():code.index(";", call.end())])
-            found.setdefault(name, (kind.lower(), " ".join(ast.literal_eval(f"({said})").split()),
-                                    label[1] if label else ""))
+            label, values = label_of(code, call)
+            row = found.setdefault(name, (kind.lower(), " ".join(ast.literal_eval(f"({said})").split()), label, []))
+            row[3].extend(values)
     return found
 
 
 def metrics():
     return rows(["metric", "type", "label", "what it says"],
-                [(f"`{name}`", kind, label and f"`{label}`", said) for name, (kind, said, label)
-                 in metric_rows().items()])
+                [(f"`{name}`", kind, f"`{label}`: {', '.join(f'`{value}`' for value in values)}" if label else "", said)
+                 for name, (kind, said, label, values) in metric_rows().items()])
 
 
 # ---- Models, status, kernels --------------------------------------------------------------------------------

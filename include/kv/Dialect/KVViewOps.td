@@ -1,6 +1,7 @@
 //===- KVViewOps.td - Views of a cache ---------------------*- tablegen -*-===//
 //
-// What opens a collection, and what is read off one. Owns and touches nothing.
+// Operations that open a collection or read its facts. No such operation owns
+// or touches memory.
 //
 //===----------------------------------------------------------------------===//
 

@@ -47,7 +47,7 @@ KV_BODY void loadCached(B &b, const StoreParams &p, const ScalesView &s,
     element = kv::plan::multiply(element, scale);
 }
 
-/// A chunk a thread; what is not seen is zeros.
+/// One thread per chunk; chunks that are not seen are zeros.
 template <class B> KV_BODY void loadBody(B &b, const LoadParams &p) {
   const StoreParams &s = p.store;
   int chunks = s.dim / Eight;
@@ -86,7 +86,7 @@ template <class B> KV_BODY void loadBody(B &b, const LoadParams &p) {
   }
 }
 
-/// A head a warp, a chunk a lane.
+/// One warp per head, and one lane per chunk.
 template <class B> struct HeadUpdate {
   B &b;
   const UpdateParams &p;

@@ -63,7 +63,8 @@ KV_BODY void storeEightBytes(B &b, void *data, int64_t at,
   b.store(reinterpret_cast<IntPair *>(static_cast<T *>(data) + at), words);
 }
 
-/// The same of a KvDType, from element `at` of `data` on.
+/// Loads and stores eight elements of a KvDType, from element `at` of `data`
+/// on.
 static_assert(std::size(kernels::RowTypes) == 3 &&
                   kernels::isRowType(KV_DTYPE_F32) &&
                   kernels::isRowType(KV_DTYPE_F16) &&
@@ -118,7 +119,8 @@ KV_BODY void storeOne(B &b, void *data, int64_t at, int32_t type, float x) {
     b.store(static_cast<Bf16 *>(data) + at, narrow<Bf16>(x));
 }
 
-/// `count` elements, at most eight, from anywhere; x has zeros behind them.
+/// Loads `count` elements, at most eight, from anywhere; the rest of x is
+/// zeros.
 template <class B>
 KV_BODY void loadSpan(B &b, const void *data, int64_t at, int32_t type,
                       int count, float (&x)[Eight]) {
@@ -140,7 +142,8 @@ KV_BODY void storeSpan(B &b, void *data, int64_t at, int32_t type, int count,
       storeOne(b, data, at + i, type, x[i]);
 }
 
-/// This thread's numbers below `count`: next, then every so many.
+/// The numbers below `count` that this thread takes: firstItem(), then at equal
+/// distances.
 template <class B> KV_BODY int64_t firstItem(B &b, int threads) {
   return int64_t(b.block()) * threads + b.thread();
 }

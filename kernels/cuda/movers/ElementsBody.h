@@ -1,8 +1,8 @@
 //===- ElementsBody.h - Programs of elementwise steps -----------*- C++ -*-===//
 //
-// What a model computes element by element and no mover knows: activations,
-// scales, caps. All threads of a launch are at the same step, so that to find
-// out which it is costs a branch that nobody else waits for.
+// Elementwise arithmetic of a model that no other mover does: activations,
+// scales, caps. All threads of a launch are at the same step, so the branch to
+// its code never diverges.
 //
 //===----------------------------------------------------------------------===//
 

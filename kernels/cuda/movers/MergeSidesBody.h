@@ -1,7 +1,8 @@
 //===- MergeSidesBody.h - Two attentions as one -----------------*- C++ -*-===//
 //
-// What kv.merge says, in the order of its decomposition; exp and log are the
-// device's. Not MergeBody.h, which folds what blocks of one attention leave.
+// kv.merge, in the order of its decomposition; exp and log are the device's.
+// MergeBody.h is another kernel, which folds the pieces that blocks of one
+// attention leave.
 //
 //===----------------------------------------------------------------------===//
 

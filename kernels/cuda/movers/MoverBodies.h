@@ -78,7 +78,7 @@ template <class B>
 KV_BODY void growLengthsBody(B &b, const GrowLengthsParams &p) {
   for (int64_t i = firstItem(b, MoverThreads); i < p.sequences;
        i += itemStep(b, MoverThreads)) {
-    // Wraps where offsets are anything: whoever reads lengths clamps them.
+    // Wraps if offsets are wrong: every reader of lengths clamps them.
     uint32_t rows = uint32_t(b.load(p.rowOffsets + i + 1)) -
                     uint32_t(b.load(p.rowOffsets + i));
     b.store(p.out + i,
@@ -153,7 +153,8 @@ KV_BODY int scaleLanes(const StoreScaledParams &p, int lanes) {
   return p.scales.groups == 1 ? lanes : group & (group - 1) ? 1 : group;
 }
 
-/// The largest magnitude that so many lanes have. All lanes of a warp call it.
+/// The largest magnitude in `together` neighbouring lanes. All lanes of a warp
+/// call it.
 template <class B>
 KV_BODY float largestOfLanes(B &b, const float (&x)[Eight], int together) {
   float largest = largestMagnitude(0, x);
@@ -250,7 +251,7 @@ KV_BODY void rotate(float &x, float &y, float cosine, float sine) {
 }
 
 /// An item is two spans of at most 8 elements, which are turned together or
-/// pass. They are whole chunks where the rotated width and the head are
+/// pass. The spans are whole chunks if the rotated width and the head are
 /// multiples of 16.
 template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
   int half = p.width / 2, turns = ropeTurns(p.width);

@@ -1,7 +1,8 @@
 //===- RopeStoreBody.h - Norm, rotation and store at once -------*- C++ -*-===//
 //
-// What norm, rope and store do in launches of their own, in the same order of
-// operations and so to the bit. A few lanes have a row: of q, of k or of v.
+// Norm, rope and store in one launch, in the order of operations of the
+// separate kernels, so with the same bits. A few lanes have a row: of q, of k
+// or of v.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,8 +47,8 @@ KV_BODY void normChunk(B &b, const HeadRow &row, int chunk, float inverse,
     x[j] = x[j] * inverse * (w[j] + offset);
 }
 
-/// A chunk, rotated with the one that stands beside it. `partner` is filled if
-/// the halves of a head turn together.
+/// A chunk, rotated with its partner. `partner` is filled if the halves of a
+/// head turn together.
 template <class B>
 KV_BODY void turnChunk(B &b, const RopeParams &p, int32_t position, int chunk,
                        float (&x)[Eight], float (&partner)[Eight]) {

@@ -1,15 +1,15 @@
 //===- SampleBody.h - Tokens drawn from logits ------------------*- C++ -*-===//
 //
-// A block has a row, or the blocks of a cluster have one together, each every
-// so many logits of it. What is looked for is always the same: the first token
-// in some order at which the sum of what counts passes a limit. The order is a
-// number, which is found digit by digit: each thread sums what it sees of each
-// value of a digit in shared memory of its own, and the row is read once a
-// digit. Sums are of integers, so no order of threads or blocks changes them.
+// A block has a row, or the blocks of a cluster share one, each taking logits
+// at equal distances. Every search is the same: the first token, in some order,
+// at which a sum passes a limit. The order is a number, which is found digit by
+// digit. For each value of a digit, each thread adds up its own logits in
+// shared memory of its own, and the row is read once per digit. Sums are of
+// integers, so no order of threads or blocks changes them.
 //
-// What a block has found it stores to all blocks of its cluster, which add it
-// up alike: one barrier of the cluster a digit, since a block stores the next
-// digit's where those before the last one were.
+// A block stores its sums to all blocks of its cluster, and all add them up in
+// the same way. One barrier of the cluster per digit is enough, because a block
+// stores to two buffers in turn.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ public:
       : b(b), p(p), row(row), logits(p.logits + row * p.stride),
         cluster(b.clusterBlocks()), rank(b.clusterRank()) {}
 
-  /// The same in all threads, of all blocks of the row.
+  /// Draws a token; all threads of all blocks of the row get the same one.
   KV_BODY int32_t run() {
     using namespace kv::sampling;
     Extremes found = findExtremes();
@@ -70,8 +70,9 @@ private:
   static constexpr int CountsAt = Digits * MoverThreads * 8;
   static constexpr int TotalsAt = CountsAt + Digits * MoverThreads;
   static constexpr int AlonesAt = TotalsAt + Digits * 8;
-  /// What blocks tell one another: of each value of a digit its sum's two words
-  /// and whether it is of one token, of none or of more; twice, in turn.
+  /// The words that blocks exchange for each value of a digit: two words of its
+  /// sum, and whether it is of one token, of none or of more. There are two
+  /// buffers, used in turn.
   static constexpr int FoundAt = AlonesAt + Digits * 4, FoundWords = 3;
   static_assert(FoundAt + 2 * MostSampleBlocks * Digits * FoundWords * 4 ==
                 SampleSharedBytes);
@@ -264,7 +265,7 @@ private:
         before += sum;
       prefix = prefix << DigitBits | uint64_t(digit);
       if (!ById && alone.load(digit))
-        return ((prefix + 1) << shift) - 1; // nobody else that is kept is there
+        return ((prefix + 1) << shift) - 1; // no other kept token is there
     }
     return prefix;
   }

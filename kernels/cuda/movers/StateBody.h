@@ -1,10 +1,9 @@
 //===- StateBody.h - Recurrent layers ---------------------------*- C++ -*-===//
 //
-// Convolutions and scans whose states lie in a cache. A state that a step
-// begins with may be the place of what it ends with, so whoever reads one for a
-// sequence is who writes it. Rows go one after the other, by the same
-// operations whatever the step: no bit depends on how a prompt is cut, nor on
-// the batch.
+// Convolutions and scans whose states lie in a cache. A step may begin with a
+// state and end in its place, so the thread that reads a state of a sequence
+// also writes it. Rows go one after the other, by the same operations whatever
+// the step: no bit depends on how a prompt is cut, nor on the batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -230,7 +229,8 @@ template <int Rows, int Columns, class B> struct ScanTile {
     return token;
   }
 
-  /// What q asks of the state after the token: of the own column.
+  /// The product of q with the state after the token, for the thread's own
+  /// column.
   KV_BODY float take(const Token &token) {
     float write = token.v, sums[Columns], all[Columns];
     if (p.delta) {

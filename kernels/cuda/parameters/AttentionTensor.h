@@ -1,7 +1,7 @@
 //===- AttentionTensor.h - Shapes of kernels with tensor memory -*- C++ -*-===//
 //
 // The prefill kernels of sm_100a, and those of operations with products of 8
-// bits (docs/guides/products.md), of prompts and of decoding. A warp copies
+// bits (docs/reference/products.md), of prompts and of decoding. A warp copies
 // boxes of pages, one thread issues all products, and two warpgroups, of which
 // each thread has a row, weigh the scores and fold the values.
 //
@@ -48,7 +48,8 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   static constexpr int Warps = GroupWarps * RowGroups;
   static constexpr int Threads = Warps * WarpLanes;
   static constexpr int LaunchThreads = Threads + GroupThreads;
-  /// Of the first warpgroup: the others are the loader's.
+  /// The issuer's warp in the first warpgroup; the other warps are the
+  /// loader's.
   static constexpr int IssuerWarp = 2;
   /// Registers of a thread as it is launched, and of one of either role.
   static constexpr int LaunchRegisters = 168;
@@ -56,7 +57,7 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   static_assert(LoaderRegisters * GroupThreads + ConsumerRegisters * Threads <=
                 LaunchRegisters * LaunchThreads);
 
-  /// What a product sums over: 32 bytes of a row.
+  /// The bytes of a row that one product sums over.
   static constexpr int StepBytes = 32;
   static constexpr int StepElements = StepBytes / int(sizeof(Product));
   static constexpr int KeySteps = KeyDim / StepElements;
@@ -79,7 +80,8 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   using QueryRows = SlabRows<Rows, Slabs * SlabRowBytes / ChunkBytes>;
   static constexpr int QuerySlabBytes = Rows * SlabRowBytes;
 
-  // What an AttentionBody has of the other kernels, and nothing here uses.
+  // Members that an AttentionBody needs of other kernels, and that are unused
+  // here.
   static constexpr bool QueriesInRegisters = false;
   static constexpr int RowTiles = Warps, KeyWarps = 1, ScoreTiles = 1;
   static constexpr int ColumnTiles = 1, KeyTiles = 2;
@@ -103,8 +105,8 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   }
   /// A leaf's values come in slices, of a slab each, which take places in turn
   /// and are folded while the next one is multiplied. Of 8 bits there is one
-  /// place: an operand with neighbours along its columns has whole slabs. Of
-  /// the columns of a slice so many are a head's.
+  /// place: an operand with neighbours along its columns has whole slabs.
+  /// SliceValues of a slice's columns belong to the head.
   static constexpr int SliceColumns = SlabColumns, Slices = Slabs;
   static constexpr int SliceValues = kv::plan::lesser(HeadDim, SliceColumns);
   static constexpr int ValuePlaces = (TensorColumns - Values) / SliceColumns;
@@ -154,14 +156,14 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   static KV_HD constexpr int landed(int stage) {
     return full(2 * Stages + stage);
   }
-  /// The barrier of a place of scores: they are there. One of a tile could
-  /// complete two phases before anybody awaits the first: scores are multiplied
-  /// before those before them are weighed.
+  /// The barrier of a place of scores: they are there. If a tile had a single
+  /// barrier, two phases could complete before a thread awaits the first,
+  /// because scores are multiplied before the earlier ones are weighed.
   static KV_HD constexpr int scored(int place) {
     return full(3 * Stages + place);
   }
-  /// The barriers of a tile of rows, a phase a leaf: its weights are there; its
-  /// values; these are folded.
+  /// The barriers of a tile of rows, with one phase per leaf: its weights are
+  /// there, its values are there, its values are folded.
   static KV_HD constexpr int weighed(int tile, int part) {
     return scored(ScorePlaces + part * 2 + tile);
   }
@@ -171,12 +173,12 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   static KV_HD constexpr int folded(int tile, int slice) {
     return multiplied(tile, Slices + slice);
   }
-  /// A phase a unit: its queries are there.
+  /// One phase per unit: its queries are there.
   static constexpr int Asked = SharedBytes - 8;
 };
 
-/// A unit's tiles of rows that have any, of so many rows: the second one has
-/// none in a decode step, nor at the end of many a prompt.
+/// The number of a unit's tiles that have rows. The second tile has none in a
+/// decode step, and at the end of many prompts.
 KV_BODY int liveTiles(int64_t rows) { return rows > TensorLanes ? 2 : 1; }
 
 /// The configuration of a row KV_TENSOR_KERNEL.

@@ -25,8 +25,7 @@ concept TileRows = requires { requires C::Tiles; };
 template <class C>
 concept KeepsUnit = requires { requires C::KeepsUnit; };
 
-/// What AttentionParams say, and the tensor maps of K and V of the launch's
-/// layer.
+/// AttentionParams, and the tensor maps of K and V of the launch's layer.
 struct TileParams : AttentionParams {
   TensorMap maps[2];
   int32_t boxShift;   // a box has 1 << boxShift tokens of a page
@@ -46,11 +45,11 @@ template <int QueryRowsV, int Columns> struct SlabRows {
   }
 };
 
-/// One kernel. Its consumers, up to three warpgroups of 64 rows each, are what
-/// an AttentionBody knows of; another warpgroup brings them tiles of a leaf's
-/// keys or values, in rows of 128 bytes as wgmma reads them. Heads of up to 128
-/// elements are one tile; wider ones come in parts of a slab each, so that a
-/// thread has room for the sums of one part of a leaf beside those of a group.
+/// One kernel. Its consumers are up to three warpgroups of 64 rows each.
+/// Another warpgroup brings them tiles of a leaf's keys or values, in rows of
+/// 128 bytes as wgmma reads them. Heads of up to 128 elements are one tile.
+/// Wider heads come in parts of a slab each, so that a thread has room for the
+/// sums of a group and of one part of a leaf.
 template <class QueryT, class CacheT, int HeadDimV,
           Scales ScalesV = Scales::None,
           int GroupsV = sizeof(CacheT) == 1 && HeadDimV == 256 ? 1 : 2,
@@ -95,9 +94,9 @@ struct TileConfig {
                                 : HeadDim == 128 ? (Widens ? 4 - Blocks : 4)
                                                  : (Widens ? 6 : 8);
 
-  /// Registers of a thread as it is launched, and of one of either role. Beside
-  /// one warpgroup that multiplies and has an SM, all have as many as there can
-  /// be.
+  /// Registers of a thread as it is launched, and of one of either role. If one
+  /// multiplying warpgroup has an SM, all threads have the most registers that
+  /// there can be.
   static constexpr bool DividesRegisters = Groups * Blocks > 1;
   static constexpr int LaunchRegisters =
       kv::plan::lesser(65536 / (Blocks * LaunchThreads) / 8 * 8, 255);
@@ -106,7 +105,7 @@ struct TileConfig {
                                            : Widens   ? 224
                                                       : 232;
 
-  /// What boxes are copied to: the ring itself or, of 8 bits, a ring of slabs.
+  /// The target of boxes: the ring itself or, with 8 bits, a ring of slabs.
   static constexpr int CopySlabs = Widens ? 1 : TileSlabs;
   static constexpr int CopyParts = Slabs / CopySlabs;
   static constexpr int CopyRowBytes = SlabColumns * int(sizeof(Cache));
@@ -125,22 +124,22 @@ struct TileConfig {
   static constexpr int WarpColumns = HeadDim, ColumnTiles = HeadDim / 8;
   static constexpr int KeyTiles = Leaf / 8, ValueSteps = 1, ValueLoads = 1;
   static constexpr bool Ragged = false, TotalInRegisters = false;
-  /// Else it waits in global memory.
+  /// Whether the total waits in shared memory, or else in global memory.
   static constexpr bool TotalInShared = HeadDim * Blocks <= 128;
 
   /// The group's last part waits in shared memory while others are multiplied:
   /// the scores, their weights and all of a group are more registers than there
   /// are.
   static constexpr bool PartWaits = HeadDim > 128;
-  /// Of 8 bits, where whoever widens needs registers as well, so does what the
-  /// end of a unit needs; and where two blocks share the registers.
+  /// Values for the end of a unit also wait in shared memory if widening warps
+  /// need registers (8 bits), or if two blocks share the registers.
   static constexpr bool KeepsUnit = Widens && (PartWaits || Blocks > 1);
 
   /// Named barriers; more are of turns (TileRows.h).
   static constexpr int ConsumerBarrier = 1, WidenersBarrier = 5;
 
-  /// Leaves whose scales are there at a time: as a leaf's are written, those of
-  /// the leaf that were so many before are read no more.
+  /// Leaves whose scales are there at a time. When a leaf's scales are written,
+  /// those of the leaf ScaleBuffers before it are not read any more.
   static constexpr int ScaleBuffers = (Stages + 3 * Parts - 1) / (2 * Parts);
 
   /// The buffer of the leaf after one that has `buffer`: of the next work, too.
@@ -184,8 +183,9 @@ struct TileConfig {
   /// The barriers of a stage: its tile is there; all have read it.
   static KV_HD constexpr int full(int stage) { return Barriers + stage * 8; }
   static KV_HD constexpr int empty(int stage) { return full(Stages + stage); }
-  /// Of 16 bits: its boxes are there, but rows of them are not zero yet. Of 8:
-  /// the slab is there; all that widen have read it.
+  /// The barrier of a stage. With 16 bits: its boxes are there, but unseen rows
+  /// are not zero yet. With 8 bits there are two: the slab is there; all that
+  /// widen have read it.
   static KV_HD constexpr int landed(int stage) {
     return full(2 * Stages + stage);
   }
@@ -228,11 +228,11 @@ constexpr int boxTokens(int pageSize, int partBlocks = 1) {
   return tokens >= AtomRows ? tokens : 0;
 }
 
-/// Of a cache whose elements have 1 or 2 bytes: the tensor of the keys, plane
-/// 0, or the values of a layer, and the box that a tile copy takes of it, in
-/// elements of 16 bits, in a kernel of so many blocks a part. Dimensions are
-/// ordered by their strides. For products of 8 bits rows of a box have 128
-/// bytes, zeros behind those of a head.
+/// The tensor of the keys (plane 0) or values of a layer, and the box of one
+/// tile copy, in elements of 16 bits. The cache's elements have 1 or 2 bytes.
+/// `partBlocks` is the kernel's number of blocks per part. Dimensions are
+/// ordered by their strides. For products of 8 bits, rows of a box have 128
+/// bytes, and zeros follow the head's.
 constexpr TensorDescription describeTiles(const CacheView &view, int size,
                                           int heads, int dim, int64_t layer,
                                           int plane, int partBlocks = 1,
@@ -269,7 +269,8 @@ constexpr bool canTile(const CacheView &view, int size, int heads, int dim) {
          view.layerStride * size % 16 == 0 && view.planeStride * size % 16 == 0;
 }
 
-/// What a launch of so many blocks a part takes, but for the maps.
+/// The parameters of a launch with `partBlocks` blocks per part, except the
+/// maps.
 constexpr TileParams tileParams(const AttentionParams &p, int partBlocks = 1) {
   TileParams tiles{};
   static_cast<AttentionParams &>(tiles) = p;

@@ -1,8 +1,8 @@
 //===- ByteTiles.h - Shapes of tiles whose products are bytes' --*- C++ -*-===//
 //
 // The kernels of sm_90a for operations with products of 8 bits
-// (docs/guides/products.md), of prompts and of decoding: a row has its bits by
-// one instruction only. Keys are multiplied as boxes bring them; three warps
+// (docs/reference/products.md), of prompts and of decoding: a row has its bits
+// by one instruction only. Keys are multiplied as boxes bring them; three warps
 // transpose values, since an operand of 8 bits has neighbours along what is
 // summed over.
 //
@@ -15,7 +15,7 @@
 
 namespace kv::cuda {
 
-/// Those with products of 8 bits by wgmma.
+/// Configurations with products of 8 bits by wgmma.
 template <class C>
 concept ByteTiles =
     TileRows<C> && ByteProducts<C> && !requires { requires C::Tensor; };
@@ -30,9 +30,9 @@ struct ByteQueryRows {
 };
 
 /// One kernel, of three warpgroups that multiply: two do not hide each other's
-/// weights (docs/guides/products.md). What is not said here is a TileConfig's.
-/// Rows of keys and values have 128 bytes in shared memory, of which 64
-/// elements fill one half.
+/// weights (docs/reference/products.md). All other constants are those of a
+/// TileConfig. Rows of keys and values have 128 bytes in shared memory, of
+/// which 64 elements fill one half.
 template <class QueryT, int HeadDimV>
 struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   using Base = TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3>;
@@ -49,7 +49,7 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   static constexpr int Parts = HeadDim / 64, PartTiles = 8;
   static_assert(Parts <= 2 && HeadDim % 64 == 0);
   /// Column tiles of scores whose powers are the hardware's exponentials; those
-  /// of the others are polynomials (docs/guides/products.md).
+  /// of the others are polynomials (docs/reference/products.md).
   static constexpr int ExponentialTiles = Base::KeyTiles * 3 / 4;
   static constexpr int ValueAtoms = HeadDim / AtomRows, SumTiles = 1;
   static constexpr int SlabBytes = Leaf * SlabRowBytes;
@@ -59,14 +59,14 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   static constexpr int TileBytes =
       SlabBytes > ValueBytes ? SlabBytes : ValueBytes;
 
-  /// What values are copied to: keys are copied to the ring.
+  /// The target of copied values; keys are copied to the ring.
   static constexpr int CopySlabs = 1, CopyRowBytes = SlabRowBytes;
   static constexpr int CopySlabBytes = SlabBytes, CopyBytes = SlabBytes;
   static constexpr int CopyStages = HeadDim == 64 ? 2 : 1;
   static constexpr bool KeepsUnit = true;
 
-  /// Of a thread of either role, as the same code takes the fewest cycles by
-  /// tools/sass/cycles.py and spills none.
+  /// Registers of a thread of either role, chosen so that the code takes the
+  /// fewest cycles by tools/sass/cycles.py and spills none.
   static constexpr int LoaderRegisters = HeadDim == 64 ? 64 : 32;
   static constexpr int ConsumerRegisters = HeadDim == 64 ? 144 : 160;
 
@@ -85,7 +85,7 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   static constexpr int QueryScales = Bounds + Rows * 8;
   static constexpr int Ticket = QueryScales + Rows * 4;
   static constexpr int KeptUnits = Ticket + 16, TotalStates = KeptUnits + 64;
-  /// Those of who copies and transposes.
+  /// Units of the warps that copy and transpose.
   static constexpr int KeptWorks = TotalStates + Base::Threads * 16;
   static constexpr int Barriers =
       KeptWorks + GroupThreads * int(sizeof(kv::plan::Work));
@@ -98,8 +98,8 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   static constexpr int MergeWeights = GroupWeights + Rows * 8,
                        MergeWeightBytes = Finishes - MergeWeights;
 
-  /// As a TileConfig's; of copied values alone: they are there; all that
-  /// transpose have read them.
+  /// The barriers of a stage, as in a TileConfig. Copied values have two more:
+  /// they are there; all that transpose have read them.
   static KV_HD constexpr int full(int stage) { return Barriers + stage * 8; }
   static KV_HD constexpr int empty(int stage) { return full(Stages + stage); }
   static KV_HD constexpr int landed(int copy) {

@@ -11,12 +11,12 @@ namespace kv::cuda {
 template <class C>
 concept LatentRows = requires { requires C::Latent; };
 
-/// A kernel for a latent cache (absorbed MLA): one row a token, whose first
+/// A kernel for a latent cache (absorbed MLA): one row per token, whose first
 /// HeadDim elements are its value, for all query heads. A row comes to shared
-/// memory once, for scores and values. A leaf is two tiles of 32 keys: more
-/// would not fit beside the tiles under way. Four warps share the keys of each
-/// row tile's scores, all warps the columns of the values. Decode and prefill
-/// differ in RowTiles, chips in Stages; neither changes a bit.
+/// memory once, for scores and values. A leaf is two tiles of 32 keys: larger
+/// ones would leave no room for tiles in flight. Four warps share the keys of
+/// each row tile's scores, all warps the columns of the values. Decode and
+/// prefill differ in RowTiles, chips in Stages; neither changes a bit.
 template <class QueryT, class CacheT, int KeyDimV, int HeadDimV, int RowTilesV,
           int StagesV>
 struct LatentConfig {
@@ -84,7 +84,7 @@ struct LatentConfig {
   static constexpr int SharedBytes = Ticket + 16;
 
   static constexpr int MergeTable = RowPlaceBuffers * Leaf * 2;
-  /// And their weights, where the ring, the queries and the weights of leaves
+  /// Weights of pieces, where the ring, the queries and the weights of leaves
   /// were.
   static constexpr int MergeWeights = 0, MergeWeightBytes = RowPlaces;
   static_assert(MergeTable >= kv::plan::LeavesPerGroup);

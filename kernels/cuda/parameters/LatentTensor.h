@@ -26,7 +26,8 @@ struct LatentTensorConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
   static constexpr bool Tensor = true;
   static_assert(Base::Rows == HalfRows);
 
-  /// Of the first warpgroup: the others are the loader's.
+  /// The issuer's warp in the first warpgroup; the other warps are the
+  /// loader's.
   static constexpr int IssuerWarp = 2;
 
   /// Tensor memory, in columns: a place of scores for each stage, and slices of
@@ -38,7 +39,7 @@ struct LatentTensorConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
   static_assert(ValuePlaces > Base::Groups &&
                 Values + ValuePlaces * SliceColumns <= TensorColumns);
 
-  /// Shared memory behind what those of sm_90a have.
+  /// Shared memory after that of the kernels of sm_90a.
   static constexpr int TensorPlace = (Base::SharedBytes + 15) / 16 * 16;
   static constexpr int TensorBarriers = TensorPlace + 16;
   static constexpr int SharedBytes =
@@ -46,9 +47,9 @@ struct LatentTensorConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
 
   /// A commit says that a slab was read.
   static KV_HD constexpr int readers(int) { return 1; }
-  /// The barriers of a stage, a phase a leaf: its scores are there; its
-  /// weights. Of a warpgroup's slices, every second one: its values are there.
-  /// Of a place of values: they were loaded.
+  /// The barriers of a stage, with one phase per leaf: its scores are there,
+  /// its weights are there. A barrier for every second slice of a warpgroup:
+  /// its values are there. A barrier of a place of values: they were loaded.
   static KV_HD constexpr int scored(int stage) {
     return TensorBarriers + stage * 8;
   }
@@ -61,8 +62,8 @@ struct LatentTensorConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
   static KV_HD constexpr int folded(int place) {
     return scored(2 * Base::Stages + 4 + place);
   }
-  /// A phase a unit: its queries are there. And one alone: no product and no
-  /// commit is under way.
+  /// Asked has one phase per unit: its queries are there. Drained has a single
+  /// phase: no product and no commit is in flight.
   static constexpr int Asked = folded(ValuePlaces), Drained = Asked + 8;
 };
 

@@ -16,14 +16,14 @@ namespace kv::cuda {
 /// Whether two warpgroups have the same rows, and each half of the columns.
 template <class C>
 concept LatentTiles = TileRows<C> && requires { requires C::SharesRows; };
-/// And whose sums come from tensor memory (LatentTensor.h).
+/// Latent tiles whose sums come from tensor memory (LatentTensor.h).
 template <class C>
 concept TensorTiles = LatentTiles<C> && requires { requires C::Tensor; };
 
 /// One kernel. Leaves go to two stages in turn; a warpgroup computes the scores
 /// and weights of those in its own stage, and its half of the values of all.
 /// The weights change hands in the stage itself: the last slab of a row is no
-/// value, and nobody reads it once the scores are there.
+/// value, and no warp reads it once the scores are there.
 template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   static constexpr bool Tiles = true, SharesRows = true, KeepsUnit = true;
   using Params = TileParams;
@@ -59,8 +59,8 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   using WeightRows = SlabRows<Rows, SlabRowBytes / ChunkBytes>;
   static constexpr bool QueriesInRegisters = false;
 
-  /// A warpgroup's columns, and those that it multiplies at a time: of more
-  /// no register would be left beside its group's.
+  /// A warpgroup's columns, and those that it multiplies at a time: for more,
+  /// no register would be left next to its group's.
   static constexpr int WarpColumns = HeadDim / Groups;
   static constexpr int ColumnTiles = WarpColumns / 8;
   static constexpr int SliceTiles = kv::plan::lesser(ColumnTiles, 16);
@@ -98,8 +98,8 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   static constexpr int SlotFloats = Rows * (HeadDim + 2),
                        TotalFloats = Rows * HeadDim;
 
-  /// The barriers of a slab of a stage: it is there; all have read it. And of a
-  /// stage: its boxes are there, but rows of them are not zero yet.
+  /// The barriers of a slab of a stage: it is there; all have read it. The
+  /// barrier of a stage: its boxes are there, but unseen rows are not zero yet.
   static KV_HD constexpr int full(int stage, int slab) {
     return Barriers + (stage * Slabs + slab) * 8;
   }
@@ -109,16 +109,16 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   static KV_HD constexpr int landed(int stage) {
     return full(2 * Stages, 0) + stage * 8;
   }
-  /// Of a slab, the warps that read it last. Both warpgroups read weights.
+  /// The number of warps that read a slab last. Both warpgroups read weights.
   static KV_HD constexpr int readers(int slab) {
     return slab < ValueSlabs ? GroupWarps : Warps;
   }
 };
 
-/// The same by two blocks of a cluster: a tile of the plan has the rows of
-/// both. Each asks for half of every slab of the latent rows, for both, so that
-/// they are read once; only these copies, and the arrivals of who has read
-/// them, are between the two.
+/// A latent tile kernel by two blocks of a cluster: a tile of the plan has the
+/// rows of both. Each block asks for half of every slab of the latent rows, for
+/// both blocks, so that rows are read once. Only these copies, and the arrivals
+/// of their readers, go between the two.
 template <class QueryT, int KeyDimV, int HeadDimV>
 struct LatentPairConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
   using Base = LatentTileConfig<QueryT, KeyDimV, HeadDimV>;
@@ -132,7 +132,7 @@ struct LatentPairConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
 /// The configuration of a row KV_LATENT_TILE_KERNEL.
 #define KV_LATENT_TILE_CONFIG(query, dim, vDim)                                \
   LatentTileConfig<ElementOf<KV_DTYPE_##query>, dim, vDim>
-/// And of a row KV_LATENT_PAIR_KERNEL.
+/// The configuration of a row KV_LATENT_PAIR_KERNEL.
 #define KV_LATENT_PAIR_CONFIG(query, dim, vDim)                                \
   LatentPairConfig<ElementOf<KV_DTYPE_##query>, dim, vDim>
 

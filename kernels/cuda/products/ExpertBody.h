@@ -2,8 +2,8 @@
 //
 // Which experts a row goes through, an order of the choices by their experts,
 // and products of rows with the matrices of their experts. A product is one
-// chain over the row's elements in their order, whatever stands in a tile
-// beside it: no bit of a row depends on the other rows or on their experts.
+// chain over the row's elements in their order, whatever else is in the tile:
+// no bit of a row depends on the other rows or on their experts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,8 @@ struct Ranked {
   int at = -1;
 };
 
-/// Of the elements `first`, `first + step`, ... below `end` the first behind
-/// `last`; a NaN counts as -inf.
+/// The first of the elements `first`, `first + step`, ... below `end` that
+/// comes after `last` in order; a NaN counts as -inf.
 template <class B>
 KV_BODY Ranked firstBehind(B &b, Ranked last, const float *row, int first,
                            int end, int step) {
@@ -46,7 +46,7 @@ KV_BODY Ranked firstBehind(B &b, Ranked last, const float *row, int first,
   return best;
 }
 
-/// Each choice is a search for the best behind the one before.
+/// Each choice is a search for the best one after the choice before.
 template <class B> KV_BODY void routeBody(B &b, const RouteParams &p) {
   forEachWarpRow(b, p.rows, [&](int64_t row, int lane) {
     Ranked last;
@@ -123,7 +123,7 @@ template <class B> KV_BODY void sharesBody(B &b, const SharesParams &p) {
   });
 }
 
-/// A chunk of a row a thread.
+/// One thread per chunk of a row.
 template <class B>
 KV_BODY void sumChoicesBody(B &b, const SumChoicesParams &p) {
   forEachChunk(b, p.rows, p.width, [&](int64_t row, int column) {
@@ -141,8 +141,8 @@ KV_BODY void sumChoicesBody(B &b, const SumChoicesParams &p) {
   });
 }
 
-/// An expert a block, which finds its own choices: how many stand before them
-/// says where its tiles begin.
+/// One block per expert, which finds the expert's choices. The number of
+/// choices before them says where its tiles begin.
 template <class B>
 KV_BODY void orderExpertsBody(B &b, const OrderExpertsParams &p) {
   int64_t each = (int64_t(p.choices) + MoverThreads - 1) / MoverThreads;
@@ -200,8 +200,8 @@ template <class T, class B> struct ExpertTile {
   int count = 0;
   const int32_t *choices = nullptr;
   int64_t from[4] = {};
-  // Of a warp's 32 rows and 16 columns: those of 16 and 8 each. Of f32 a
-  // thread's four rows, each of four columns.
+  // Sums of a warp's 32 rows and 16 columns, in tiles of 16 rows and 8 columns.
+  // With f32, sums of a thread's four rows, each of four columns.
   float sums[4][4] = {};
 
   KV_BODY auto ring() {
@@ -240,8 +240,8 @@ template <class T, class B> struct ExpertTile {
       int to = slice % ExpertStages * Stage + Matrix::chunk(myRow, myChunk);
       KV_UNROLL
       for (int i = 0; i < 4; ++i)
-        // Rows that a tile does not have are zeros; whole halves of it that
-        // nobody reads are not written.
+        // Rows that a tile does not have are zeros; halves of a tile that are
+        // not read are not written.
         if (i != 1 || count > 32)
           b.copyAsync(ring(), to + i * 32 * Matrix::Pitch,
                       there ? from[i] : NoAddress, chunk * ChunkBytes);

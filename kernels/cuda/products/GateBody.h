@@ -1,4 +1,4 @@
-//===- GateBody.h - Rows behind a gate of their own -------------*- C++ -*-===//
+//===- GateBody.h - Rows times a gate per row -------------------*- C++ -*-===//
 //
 // A block has a row: the product of two vectors, which is one number, and what
 // is scaled by it. A product with a matrix of one row would use a sixteenth of

@@ -1,11 +1,11 @@
 //===- QuantBody.h - Products with quantised weights ------------*- C++ -*-===//
 //
 // Rows are rounded to 8 bits in groups of 32, and multiplied with the weight's
-// integers; the sums of a group are exact, and the factors of the groups are
-// applied in their order. So a product has the bits that kv.matmul says, those
-// of a CPU, whatever the rows beside it. Of a weight of floats of 8 bits the
-// sums are f32's, in the order of the hardware: no bit depends on the rows
-// beside, but a CPU's are others.
+// integers. The sums of a group are exact, and the factors of the groups are
+// applied in their order. So a product has the bits of kv.matmul on a CPU,
+// whatever other rows there are. Sums of a weight of 8-bit floats are f32's, in
+// the order of the hardware. No bit depends on other rows then, but a CPU's
+// bits differ.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace kv::cuda {
 
-/// A group of a row a thread.
+/// One thread per group of a row.
 template <class B> KV_BODY void roundRowsBody(B &b, const RoundRowsParams &p) {
   int groups = p.width / QuantGroup;
   for (int64_t i = firstItem(b, MoverThreads); i < int64_t(p.rows) * groups;
@@ -245,7 +245,7 @@ KV_BODY void expertQuantMatmulBody(B &b, const ExpertQuantMatmulParams &p) {
   });
 }
 
-/// 16 elements of a row a thread.
+/// One thread per 16 elements of a row.
 template <class B>
 KV_BODY void quantEmbeddingBody(B &b, const QuantEmbeddingParams &p) {
   withFormat(p.format, [&]<QuantFormat F>() {

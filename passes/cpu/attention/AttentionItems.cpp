@@ -10,10 +10,11 @@
 using namespace mlir;
 using namespace kv;
 
-/// A tile is split where its leaves are more than this fraction of all: then
-/// there are fewer items of about equal size than so many.
+/// A tile is split if it has more than 1/kFewItems of all leaves: then there
+/// are fewer than kFewItems items of about equal size.
 constexpr int64_t kFewItems = 16;
-/// With so many leaves pieces are leaf groups, otherwise leaves.
+/// With this number of leaves or more, pieces are leaf groups, otherwise
+/// leaves.
 constexpr int64_t kManyLeaves = 512;
 /// Products of a query element and a key element, or a weight and a value, that
 /// are worth handing to another thread: about 5 us.
@@ -145,7 +146,7 @@ AttentionItems::AttentionItems(VectorEmitter &b, const AttentionShape &shape,
 
   auto tableType =
       MemRefType::get({ShapedType::kDynamic, kItemWidth}, b.getIndexType());
-  // As many items as if each leaf were one.
+  // Room for one item per leaf.
   items = memref::AllocOp::create(b, tableType,
                                   ValueRange{b.add(numTiles, numLeaves)});
   splits = memref::AllocOp::create(b, tableType, ValueRange{numTiles});
@@ -191,7 +192,7 @@ AttentionItems::AttentionItems(VectorEmitter &b, const AttentionShape &shape,
   numSplits = made[1];
   numSlots = made[2];
 
-  // So many items as have the products that are worth a thread.
+  // Items per thread: enough to have the products that are worth one.
   Value products =
       b.mul(totals[2], b.index(shape.heads * (shape.dim + shape.valueDim)));
   Value units = b.mul(numItems, b.index(shape.heads));

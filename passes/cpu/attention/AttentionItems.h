@@ -1,9 +1,9 @@
 //===- AttentionItems.h - How an attention's work is shared out -*- C++ -*-===//
 //
 // An item is all leaves of a tile, or a piece of them: a leaf or a leaf group.
-// A tile whose items are pieces is a split; a merge folds its pieces. What is
-// split depends on the step's lengths alone, not on the threads, and no bit
-// depends on it.
+// A tile whose items are pieces is a split; a merge folds its pieces. The
+// splits depend on the step's lengths alone, not on the threads, and no bit
+// depends on them.
 //
 //===----------------------------------------------------------------------===//
 

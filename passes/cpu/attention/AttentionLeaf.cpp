@@ -207,8 +207,9 @@ void AttentionLeaf::weigh(VectorEmitter &b, const PartialSoftmax &into) {
   });
 }
 
-/// Values of keys that all rows of a register tile see are added for all of
-/// them, those before and after row by row, those of a tree key by key.
+/// Values of keys that all rows of a register tile see are added for all rows
+/// at once. Values before and after are added row by row, and those of a tree
+/// key by key.
 void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
                               LeafKeys keys, bool widened) {
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {

@@ -43,8 +43,8 @@ public:
   mlir::Value load(VectorEmitter &b, const RowSource &source,
                    const LeafRow &row, mlir::Value d, int64_t count,
                    int64_t lanes = kLanes);
-  /// The row of the cache that is read so many keys after `key` as the memory's
-  /// latency takes, at most the leaf's last.
+  /// The row of the cache to prefetch while `key` is read: as far ahead as the
+  /// memory's latency takes, at most the leaf's last.
   LeafRow rowAhead(VectorEmitter &b, int64_t part, mlir::Value key);
   /// Asks for it.
   void ask(VectorEmitter &b, int64_t part, mlir::Value key);

@@ -23,8 +23,7 @@ PackedLeaf::PackedLeaf(VectorEmitter &b, const AttentionShape &shape,
                      b.getI16Type())),
       shape(shape), operands(operands), leafRows(b, shape, operands) {}
 
-/// Of groups of four lanes, one of each row: lane j of row i becomes lane i of
-/// row j.
+/// Transposes groups of four lanes: lane j of row i becomes lane i of row j.
 static void transposeGroups(VectorEmitter &b, MutableArrayRef<Value> rows) {
   // Squares of `size` change places with their mirror images.
   for (int64_t size = 1; size < 4; size *= 2) {

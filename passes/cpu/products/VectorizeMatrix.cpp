@@ -2,8 +2,8 @@
 //
 // The unit wants pairs of neighbouring elements of a column side by side, so
 // that the weights of a tile are interleaved first: with many rows once for all
-// of them, in memory near the core; with few, as they come from memory. What a
-// row becomes is the same: one multiplication for every 32 elements, in their
+// of them, in memory near the core; with few, as they come from memory. A row's
+// result is the same either way: one multiplication for every 32 elements, in
 // order.
 //
 //===----------------------------------------------------------------------===//
@@ -137,7 +137,7 @@ private:
                   {rowBlock, 2, column, std::min<int64_t>(2, width - column)},
                   from, length);
           });
-          // What is left is one or two tiles of rows, the last one lower.
+          // One or two tiles of rows are left, of which the last may be lower.
           b.forEach(b.mul(whole, b.index(2)), b.divideUp(count, kRows), 1,
                     [&](VectorEmitter &b, Value rowBlock) {
                       Value done = b.mul(rowBlock, b.index(kRows));

@@ -93,7 +93,8 @@ std::optional<ExprId> Elements::apply(Operation *op,
   return found->second;
 }
 
-/// Of constants, and of what excludes each other: x == 0 and x rem W != 0.
+/// Folds operations on constants, and on conditions that exclude each other: x
+/// == 0 and x rem W != 0.
 std::optional<ExprId> Elements::foldBits(Operation *op,
                                          ArrayRef<ExprId> operands) {
   bool isAnd = isa<arith::AndIOp>(op);

@@ -43,7 +43,7 @@ std::optional<Linear> linearSize(const std::optional<Size> &size);
 /// parents.
 using ExprId = unsigned;
 
-/// One of: an integer that is linear in the positions, a floating-point
+/// An expression: an integer that is linear in the positions, a floating-point
 /// constant, or a scalar operation on other expressions.
 struct Expr {
   enum class Kind { Integer, Float, Operation } kind;
@@ -51,7 +51,7 @@ struct Expr {
   llvm::APFloat value = llvm::APFloat(0.0);
   mlir::Operation *op = nullptr;
   llvm::SmallVector<ExprId, 3> operands = {};
-  /// Of a leaf: the tensor that `operands` index.
+  /// The tensor of a leaf, which `operands` index.
   mlir::Value tensor = {};
   /// Whether `op` combines the first operand for all k, beginning with the
   /// second one, and then those that follow, which are beyond the sequence.
@@ -66,9 +66,9 @@ struct Obstacle {
 
 class Elements {
 public:
-  /// With `keepsLeaves` an element that depends on more than positions is an
-  /// expression of its own, equal to those of the same tensor and index alone,
-  /// and sums and maxima over the sequence are expressions.
+  /// With `keepsLeaves`, an element that depends on more than positions is an
+  /// expression of its own, which equals only those of the same tensor and
+  /// index. Sums and maxima over the sequence are then expressions, too.
   explicit Elements(const Graph &graph, bool keepsLeaves = false)
       : sizes(graph), keepsLeaves(keepsLeaves) {}
 

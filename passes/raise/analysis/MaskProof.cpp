@@ -1,11 +1,11 @@
 //===- MaskProof.cpp - What a mask is, for all positions ------------------===//
 //
-// What it shows is compared with masks that are known at the points of
-// MaskPoints.h, which decide for all positions.
+// The proof compares a mask with known masks at the points of MaskPoints.h,
+// which decide for all positions.
 //
 // A mask of numbers may compute with positions as well, linearly: on a cell it
-// is a number and a multiple of each of q, k and T. Those of k must be the same
-// on all cells that show a key.
+// is a number and a multiple of each of q, k and T. The multiples of k must be
+// equal on all cells that show a key.
 //
 //===----------------------------------------------------------------------===//
 
@@ -196,7 +196,7 @@ bool shows(const Number &number) {
   return !(number.number() < -1e30);
 }
 
-/// What a head's mask adds where it shows a key.
+/// The number that a head's mask adds to a key that it shows.
 struct Added {
   std::array<double, 3> slopes = {0, 0, 0};
   double rest = 0, rounding = 1e-5;

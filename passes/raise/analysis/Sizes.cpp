@@ -84,7 +84,7 @@ std::string Size::text() const {
   return text;
 }
 
-/// Of polynomials that do not grow, or do not fall, the first value or the last
+/// For polynomials that do not grow, or do not fall, the first or last value
 /// decides for all T.
 std::optional<bool> Sizes::isNegative(const Size &size) const {
   auto at = [&](double t) {

@@ -35,8 +35,8 @@ struct Size {
   std::string text() const;
 };
 
-/// What is known of the scalars and the shapes of a graph, for every T from 1
-/// to the most there can be.
+/// Facts about the scalars and shapes of a graph that hold for every T from 1
+/// to the maximum.
 class Sizes {
 public:
   explicit Sizes(const Graph &graph) : graph(graph) {}

@@ -3,12 +3,24 @@
 #ifndef KV_TEST_KERNELS_FAULTS_FAULTYKERNEL_H
 #define KV_TEST_KERNELS_FAULTS_FAULTYKERNEL_H
 
-#include "Faulty.h"
 #include "Planted.h"
+#include "kernels/emulator/faults/Faulty.h"
 
 #include <string>
 
+namespace kv::cuda {
+template <Block B, class C> struct Consumers;
+
+/// The consumers of a kernel whose warps have roles call a block of their own.
+template <class B, class C>
+struct Consumers<faults::Faulty<B>, C> : faults::Faulty<Consumers<B, C>> {
+  explicit Consumers(const faults::Faulty<B> &b)
+      : faults::Faulty<Consumers<B, C>>(Consumers<B, C>(b)) {}
+};
+} // namespace kv::cuda
+
 namespace kv::cuda::test {
+using namespace faults;
 
 /// What a run has left.
 struct Outcome {

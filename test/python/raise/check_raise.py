@@ -167,11 +167,10 @@ def store(name):
     with tempfile.TemporaryDirectory() as folder:
         torch_export.export(make(base, small=True), Path(folder), base, 64, fixed, form == "last",
                             form == "bf16")
-        text = ran([program("kv-opt"), "--allow-unregistered-dialect", "--canonicalize", "--cse",
-                    Path(folder, "graph.mlir")])
-    path = ROOT / f"test/data/raise/{name}.mlir"
-    path.write_text(text)
-    print(f"{path.relative_to(ROOT)}: {len(text)} bytes")
+        path = ROOT / f"test/data/raise/{name}.mlirbc"
+        ran([program("kv-opt"), "--allow-unregistered-dialect", "--canonicalize", "--cse", "--emit-bytecode",
+             Path(folder, "graph.mlir"), "-o", path])
+    print(f"{path.relative_to(ROOT)}: {path.stat().st_size} bytes")
 
 
 def main():

@@ -5,7 +5,6 @@ weight. With FAKE_ENDS it ends as that says: a signal's name, "refused: SENTENCE
 
 import os
 import re
-import shutil
 import signal
 import sys
 from pathlib import Path
@@ -35,11 +34,11 @@ def main():
             os.kill(os.getpid(), getattr(signal, ends))
         sys.exit(ends)
     folder = Path(sys.argv[sys.argv.index("-o") + 1])
-    graph = graphs.STORED / f"{os.environ['FAKE_GRAPH']}.mlir"
-    shutil.copy(graph, folder / "graph.mlir")
+    graph = graphs.stored(os.environ["FAKE_GRAPH"])
+    (folder / "graph.mlir").write_text(graph)
     random, missing = np.random.default_rng(1), os.environ.get("FAKE_WEIGHTS", "")
     shapes = {name: [int(size) for size in sizes.split("x") if size]
-              for sizes, name in ARGUMENT.findall(graph.read_text())}
+              for sizes, name in ARGUMENT.findall(graph)}
     if missing != "none":
         graphs.write_weights(folder / "weights.safetensors", {
             name: values(shape, name, random) for name, shape in shapes.items() if name != missing})

@@ -118,7 +118,11 @@ def cached_logits(artifact, weights_file, prompts, chunk, vocab):
 
 
 def stored(name):
-    return (STORED / f"{name}.mlir").read_text()
+    """The text of a stored graph, which is bytecode."""
+    done = subprocess.run([find("kv-opt"), "--allow-unregistered-dialect", STORED / f"{name}.mlirbc"],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def lines_with(text, pattern):

@@ -10,7 +10,7 @@ from tools import KV_IMPORT, fails
 LENGTHS = (1, 2, 13, 29)
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in graphs.STORED.glob("*.mlir")))
+@pytest.mark.parametrize("name", sorted(path.stem for path in graphs.STORED.glob("*.mlirbc")))
 def test_equals_the_graph_at_every_cut(name, tmp_path):
     # What has another form is compared with the model's graph of all lengths and logits.
     model, _, form = name.partition("@")

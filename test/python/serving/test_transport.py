@@ -151,8 +151,8 @@ def test_two_decoding_sides(model):
 
 
 def test_metrics(model):
-    """The rows that docs/guides/transport.md has, while both sides run."""
-    page = (ROOT / "docs/guides/transport.md").read_text(encoding="utf-8")
+    """The rows kv_peer_ of docs/reference/metrics.md, while both sides run."""
+    page = (ROOT / "docs/reference/metrics.md").read_text(encoding="utf-8")
     documented = {line.split("`")[1] for line in page.splitlines() if line.startswith("| `kv_peer_")}
     artifact, (request,) = model.artifact(PAGE), model.requests((90,), new=4)
 

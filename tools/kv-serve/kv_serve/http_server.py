@@ -13,6 +13,7 @@ import sys
 
 import uvicorn
 
+from .acceptor import Acceptor
 from .protocol import Limits, Protocol
 
 _BACKLOG = 2048  # connections that the system keeps until they are accepted
@@ -53,11 +54,10 @@ class HttpServer(uvicorn.Server):
     the engine gives their requests up, which they are told. A second signal waits for nothing."""
 
     def __init__(self, application, engine, limits, options):
-        # Twice the time at most: answers that are given up still go out. The backlog is how many connections one
-        # turn of the event loop accepts.
+        # Twice the time at most: answers that are given up still go out.
         protocol = type("Limited", (Protocol,), {"limits": limits})
         super().__init__(uvicorn.Config(
-            application, log_level=options.log_level, lifespan="on", http=protocol, ws="none", backlog=16,
+            application, log_level=options.log_level, lifespan="on", http=protocol, ws="none",
             timeout_graceful_shutdown=2 * options.shutdown_seconds + 1, proxy_headers=False,
             ssl_certfile=options.tls_cert, ssl_keyfile=options.tls_key))
         if options.log_level == "warning":  # nothing of clients that go away, or speak no HTTP
@@ -104,12 +104,11 @@ class HttpServer(uvicorn.Server):
         self.engine.abort_all()
 
     async def startup(self, sockets=None):
-        loop = asyncio.get_running_loop()
-        if self.config.is_ssl:
-            loop.create_server = functools.partial(loop.create_server,
-                                                   ssl_handshake_timeout=self._limits.head_seconds)
-        await super().startup(sockets)
-        sockets[0].listen(_BACKLOG)
+        await super().startup([])  # an empty list: uvicorn accepts nothing
+        make_protocol = functools.partial(self.config.http_protocol_class, config=self.config,
+                                          server_state=self.server_state, app_state=self.lifespan.state)
+        self.servers.append(Acceptor(sockets[0], make_protocol, self.server_state.connections, self._limits,
+                                     self.config.ssl))
         # Whenever connections have left enough garbage, the collector looks at all objects, and nobody is answered
         # meanwhile: 40 ms for those of the modules and the tokenizer. They stay anyway, so it leaves them out.
         gc.collect()

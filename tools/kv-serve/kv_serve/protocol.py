@@ -24,15 +24,16 @@ _PROBE_SECONDS = 1
 
 @dataclasses.dataclass
 class Limits:
-    """Of all connections. head_seconds: for a connection's first request from its beginning, for later ones from
-    their first byte. write_seconds: in which a client takes nothing of what is sent."""
+    """Of all connections. head_seconds: for a connection's first byte, and for a request's head from its first byte.
+    write_seconds: in which a client takes nothing of what is sent."""
 
     connections: int = 2048
     head_seconds: float = 10
     body_seconds: float = 60
     write_seconds: float = 60
-    # Those that wait for the rest of a request, the longest first.
+    # Those that wait for the rest of a request, the longest first: give_up() ends one.
     waiting: dict = dataclasses.field(default_factory=dict)
+    coming: int = 0  # those whose first byte has come, before they have a protocol
     # Those that have something to read left, by turns.
     behind: collections.deque = dataclasses.field(default_factory=collections.deque)
 
@@ -93,17 +94,16 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
     def connection_made(self, transport):
         super().connection_made(transport)
         self.flow = _Flow(transport)
+        self.limits.coming -= 1
         self._look_at_phase()
         if len(self.connections) > self.limits.connections:
-            oldest = next(iter(self.limits.waiting))
-            if oldest is self:
-                self._refuse(RequestError(503, f"{self.limits.connections} connections are open already, try again "
-                                               "later"))
-            else:
-                # Its connection_lost() comes later than other connections.
-                del self.limits.waiting[oldest]
-                self.connections.discard(oldest)
-                oldest.transport.abort()
+            self._refuse(RequestError(503, f"{self.limits.connections} connections are open already, try again later"))
+
+    def give_up(self):
+        """Ends a connection that waits; connection_lost() comes later than other connections."""
+        self.limits.waiting.pop(self)
+        self.connections.discard(self)
+        self.transport.abort()
 
     def connection_lost(self, error):
         self.limits.waiting.pop(self, None)

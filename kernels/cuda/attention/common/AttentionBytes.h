@@ -1,10 +1,10 @@
 //===- AttentionBytes.h - Products of 8 bits --------------------*- C++ -*-===//
 //
 // Part of AttentionBody.h: what is other where both products are of f8E4M3FN
-// (docs/guides/products.md), by mma.m16n8k32. Keys are multiplied as they lie.
-// Of a chunk of sixteen keys a thread has scores of 2 t, 2 t + 1, 8 + 2 t and 9
-// + 2 t, which are a word of weights; so weights lie in that order, and a word
-// of values has those keys of a column.
+// (docs/reference/products.md), by mma.m16n8k32. Keys are multiplied as they
+// lie. Of a chunk of sixteen keys a thread has scores of 2 t, 2 t + 1, 8 + 2 t
+// and 9 + 2 t, which are a word of weights; so weights lie in that order, and a
+// word of values has those keys of a column.
 //
 //===----------------------------------------------------------------------===//
 

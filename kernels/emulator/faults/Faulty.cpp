@@ -6,9 +6,9 @@
 #include <ostream>
 
 using namespace kv::cuda;
-using namespace kv::cuda::test;
+using namespace kv::cuda::faults;
 
-std::string_view kv::cuda::test::nameOf(Member member) {
+std::string_view kv::cuda::faults::nameOf(Member member) {
   constexpr std::string_view Names[] = {
       "sync",           "syncCluster",  "syncWarp",    "syncNamed",
       "arriveNamed",    "fenceInit",    "fenceAsync",  "fenceProducts",
@@ -36,7 +36,7 @@ static std::string_view shortName(std::string_view printed) {
   return name.substr(0, name.find('<'));
 }
 
-std::ostream &kv::cuda::test::operator<<(std::ostream &os, const Site &site) {
+std::ostream &kv::cuda::faults::operator<<(std::ostream &os, const Site &site) {
   return os << site.file << ':' << site.line << ' ' << site.function << ' '
             << nameOf(site.member);
 }
