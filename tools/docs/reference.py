@@ -108,10 +108,12 @@ def metric_rows():
     return found
 
 
-def metrics():
+def metrics(*prefixes):
+    """Those whose names begin with one of `prefixes`; without: all whose names begin with no other table's."""
+    begins = lambda name: name.startswith(prefixes or ("kv_peer_", "vllm:")) == bool(prefixes)
     return rows(["metric", "type", "label", "what it says"],
                 [(f"`{name}`", kind, f"`{label}`: {', '.join(f'`{value}`' for value in values)}" if label else "", said)
-                 for name, (kind, said, label, values) in metric_rows().items()])
+                 for name, (kind, said, label, values) in metric_rows().items() if begins(name)])
 
 
 # ---- Models, status, kernels --------------------------------------------------------------------------------
