@@ -33,7 +33,8 @@ if [ -n "$missing" ]; then
 fi
 
 # The Python side: kv-import, kv-generate, kv-serve, the bindings and their tests, in .venv.
-requirements="scripts/requirements.txt tools/sass/requirements.txt test/python/serving/requirements-serve.txt"
+requirements="scripts/requirements.txt tools/sass/requirements.txt tools/docs/requirements.txt
+  test/python/serving/requirements-serve.txt"
 # NIXL asks for PyTorch and CUDA, which its library does without.
 alone=test/python/serving/requirements-transport.txt
 # shellcheck disable=SC2086
