@@ -113,18 +113,18 @@ MISTAKES = {
     "QueriesOfOtherRows": [  # a descriptor names the other warpgroup's rows
         (
             WGMMA + "TileRows.h",
-            "C::Queries + group * GroupWarps * 16 * SlabRowBytes",
-            "C::Queries + (group ^ 1) * GroupWarps * 16 * SlabRowBytes",
+            "OffsetOf<C, slot::Queries> + group * GroupWarps * 16 * SlabRowBytes",
+            "OffsetOf<C, slot::Queries> + (group ^ 1) * GroupWarps * 16 * SlabRowBytes",
         ),
         (
             WGMMA + "ByteTileRows.h",
-            "C::Queries + group * GroupWarps * 16 * SlabRowBytes",
-            "C::Queries + (group == 0) * GroupWarps * 16 * SlabRowBytes",
+            "OffsetOf<C, slot::Queries> + group * GroupWarps * 16 * SlabRowBytes",
+            "OffsetOf<C, slot::Queries> + (group == 0) * GroupWarps * 16 * SlabRowBytes",
         ),
         (
             TENSOR + "TensorIssuer.h",
-            "C::Queries + tile * TensorLanes * SlabRowBytes",
-            "C::Queries + (1 - tile) * TensorLanes * SlabRowBytes",
+            "OffsetOf<C, slot::Queries> + tile * TensorLanes * SlabRowBytes",
+            "OffsetOf<C, slot::Queries> + (1 - tile) * TensorLanes * SlabRowBytes",
         ),
     ],
     "OnePartAwaited": [  # only the first part of the keys is waited for
@@ -246,13 +246,13 @@ MISTAKES = {
     "WeightsOfOtherLeaf": [  # of the other stage
         (
             WGMMA + "LatentTileRows.h",
-            "tile.behind(C::Weights)",
-            "tile.behind((stage ? -1 : 1) * C::TileBytes + C::Weights)",
+            "tile.behind(C::StageWeights)",
+            "tile.behind((stage ? -1 : 1) * C::TileBytes + C::StageWeights)",
         ),
         (
             TENSOR + "LatentTensorIssuer.h",
-            "tile.behind(C::Weights)",
-            "tile.behind((values.stage ? -1 : 1) * C::TileBytes + C::Weights)",
+            "tile.behind(C::StageWeights)",
+            "tile.behind((values.stage ? -1 : 1) * C::TileBytes + C::StageWeights)",
         ),
     ],
     # Values.

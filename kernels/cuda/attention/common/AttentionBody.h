@@ -146,9 +146,7 @@ protected:
   KV_BODY void storePaths(const kv::plan::Sequence &sequence);
   /// Each row's path as two words, the upper first. They lie where finishes
   /// do, which come behind the last leaf.
-  KV_BODY auto pathsView() {
-    return b.template shared<IntPair>(C::Finishes, C::Rows);
-  }
+  KV_BODY auto pathsView() { return view<C, slot::Paths, IntPair>(b); }
 
   /// Begins to copy the first tiles of a work.
   KV_BODY void fillRing();
@@ -263,8 +261,8 @@ protected:
   KV_BODY void storeRowPlace(int leaf, int32_t page) {
     if (C::Threads > C::Leaf && b.thread() >= C::Leaf)
       return;
-    b.template shared<int64_t>(C::RowPlaces, C::RowPlaceBuffers * C::Leaf)
-        .store(rowPlace(leaf, 0) + own.place, keyPlace(leaf, page));
+    view<C, slot::RowPlaces, int64_t>(b).store(rowPlace(leaf, 0) + own.place,
+                                               keyPlace(leaf, page));
   }
 
   /// Shares the places of the leaf after the next, and looks the one after
@@ -278,9 +276,7 @@ protected:
 
   //===--- The ring of tiles ----------------------------------------------===//
 
-  KV_BODY auto ringView() const {
-    return b.template shared<Chunk>(C::Ring, C::Stages * C::StageChunks);
-  }
+  KV_BODY auto ringView() const { return view<C, slot::Ring, Chunk>(b); }
 
   /// The first chunk of a tile that a thread copies; the others are every
   /// CopiedRows rows below.
@@ -434,7 +430,8 @@ protected:
   /// A leaf's are read until the second pair after it begins.
   KV_BODY auto leafStates(int leaf) const {
     return b.template shared<FloatPair>(
-        C::LeafStates + ((leaf - leafBegin) & 3) * C::Rows * 8, C::Rows);
+        OffsetOf<C, slot::LeafStates> + ((leaf - leafBegin) & 3) * C::Rows * 8,
+        C::Rows);
   }
   /// How the leaf in `stage` folds, whose weights are there then.
   KV_BODY void foldStates(int leaf);
@@ -475,12 +472,10 @@ protected:
     int32_t head, firstToken, firstRow, liveRows, allSeeFrom, allSeeTo;
     bool scaleFirst;
   };
-  KV_BODY auto keptUnit() const {
-    return b.template shared<KeptUnit>(C::KeptUnits, 1);
-  }
+  KV_BODY auto keptUnit() const { return view<C, slot::KeptUnit, KeptUnit>(b); }
   /// Of this thread alone.
   KV_BODY auto keptTotalStates() const {
-    return b.template shared<FloatQuad>(C::TotalStates, C::Threads);
+    return view<C, slot::TotalStates, FloatQuad>(b);
   }
   KV_BODY void keepTotalState() const {
     keptTotalStates().store(warp * WarpLanes + lane,
@@ -529,11 +524,9 @@ protected:
   KV_BODY void scoreHalf(int leaf, int half, int tile)
     requires ByteProducts<C>;
 
-  KV_BODY auto queriesView() const {
-    return b.template shared<Chunk>(C::Queries, C::Rows * C::QueryRows::Pitch);
-  }
+  KV_BODY auto queriesView() const { return view<C, slot::Queries, Chunk>(b); }
   KV_BODY auto queryScales() const {
-    return b.template shared<float>(C::QueryScales, C::Rows);
+    return view<C, slot::QueryScales, float>(b);
   }
   /// A row's scores are its products times this.
   KV_BODY float scoreFactor(int row) const {
@@ -733,7 +726,7 @@ protected:
   }
 
   KV_BODY auto placesView() const {
-    return b.template shared<int64_t>(C::OutPlaces, C::Rows);
+    return view<C, slot::OutPlaces, int64_t>(b);
   }
   KV_BODY int64_t outPlace(int row) const {
     return tokenOf(row) * p.outTokenStride + queryHeadOf(row) * p.outHeadStride;
@@ -800,22 +793,22 @@ protected:
   static constexpr int32_t NoPiece = -1;
   static constexpr int PiecesTogether = kv::plan::LeavesPerGroup;
   KV_BODY auto pieceSlots() const {
-    return b.template shared<int32_t>(C::RowPlaces, C::MergeTable);
+    return view<C, slot::PieceSlots, int32_t>(b);
   }
   /// Pieces whose weights find room, at most.
   static constexpr int32_t PieceWeights =
-      kv::plan::lesser(C::MergeTable - 2 * kv::plan::LeavesPerGroup,
-                       C::MergeWeightBytes / (C::Rows * 16)) /
+      kv::plan::lesser(BytesOf<C, slot::PieceSlots> / 4 -
+                           2 * kv::plan::LeavesPerGroup,
+                       BytesOf<C, slot::PieceWeights> / (C::Rows * 16)) /
       PiecesTogether * PiecesTogether;
   static_assert(PieceWeights >= PiecesTogether && C::Warps >= 4);
   /// Of a piece and a row: what the fold before it and the piece are multiplied
   /// by, the piece's sum times the latter, and whether there is one.
   KV_BODY auto pieceWeights() const {
-    return b.template shared<FloatQuad>(C::MergeWeights,
-                                        PieceWeights * C::Rows);
+    return view<C, slot::PieceWeights, FloatQuad>(b);
   }
   KV_BODY auto pieceMaxima() const {
-    return b.template shared<float>(C::TotalWeights, C::Rows);
+    return view<C, slot::PieceMaxima, float>(b);
   }
 
   /// By all warps but the first.

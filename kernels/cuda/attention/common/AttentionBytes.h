@@ -34,8 +34,7 @@ template <Block B, class C>
 KV_BODY void AttentionBody<B, C>::storeWeights(int m, int side, float factor,
                                                float base) {
   using Matrix = Swizzled<C::LeafWords / 4>;
-  auto weights =
-      b.template shared<uint32_t>(C::Weights, C::Rows * C::LeafWords);
+  auto weights = view<C, slot::Weights, uint32_t>(b);
   int chunk = Matrix::chunk(rowOf(scoreTile(m), side), keyWarp());
   KV_UNROLL
   for (int half = 0; half < 2; ++half) {

@@ -32,8 +32,8 @@ KV_BODY void AttentionBody<B, C>::foldProductSums() {
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
     if (stateTile() < C::RowTiles && hasRows(side)) {
-      FloatPair pair =
-          announced(C::GroupWeights, rowOf(stateTile(), side), side);
+      FloatPair pair = announced(OffsetOf<C, slot::GroupWeights>,
+                                 rowOf(stateTile(), side), side);
       groupState[side].sum = kv::plan::foldValue(
           groupState[side].sum, sums[side * 2], {pair.x, pair.y});
     }
@@ -103,8 +103,7 @@ KV_BODY void AttentionBody<B, C>::loadWeights(uint32_t (&fragment)[4], int m,
                                               int k) {
   using Matrix = Swizzled<C::LeafWords / 4>;
   Place a = loadA(lane);
-  b.loadMatrix(fragment,
-               b.template shared<Chunk>(C::Weights, C::Rows * C::LeafWords / 4),
+  b.loadMatrix(fragment, view<C, slot::Weights, Chunk>(b),
                Matrix::moved(Matrix::chunk(a.row, a.column), k * 2) +
                    m * 16 * (C::LeafWords / 4));
 }
@@ -159,8 +158,8 @@ KV_BODY void AttentionBody<B, C>::foldLeaf(int part) {
   for (int side = 0; side < 2; ++side) {
     if (!hasRows(side))
       continue;
-    FloatPair pair =
-        announced(C::GroupWeights, rowOf(valueTile(m), side), side);
+    FloatPair pair = announced(OffsetOf<C, slot::GroupWeights>,
+                               rowOf(valueTile(m), side), side);
     KV_UNROLL
     for (int n = 0; n < PartTiles; ++n)
       KV_UNROLL
@@ -183,8 +182,7 @@ KV_BODY void AttentionBody<B, C>::foldTile(int n, const float (&tile)[4]) {
 
 template <Block B, class C> KV_BODY void AttentionBody<B, C>::putPartAside() {
   if constexpr (KeepsPart) {
-    auto part =
-        b.template shared<FloatQuad>(C::WaitingPart, C::Threads * C::PartTiles);
+    auto part = view<C, slot::WaitingPart, FloatQuad>(b);
     KV_UNROLL
     for (int n = 0; n < PartTiles; ++n) {
       const float *x = group[0][C::ColumnTiles - PartTiles + n];
@@ -195,8 +193,7 @@ template <Block B, class C> KV_BODY void AttentionBody<B, C>::putPartAside() {
 
 template <Block B, class C> KV_BODY void AttentionBody<B, C>::takePartBack() {
   if constexpr (KeepsPart) {
-    auto part =
-        b.template shared<FloatQuad>(C::WaitingPart, C::Threads * C::PartTiles);
+    auto part = view<C, slot::WaitingPart, FloatQuad>(b);
     KV_UNROLL
     for (int n = 0; n < PartTiles; ++n) {
       FloatQuad quad = part.load(n * C::Threads + b.thread());
@@ -217,7 +214,8 @@ KV_BODY void AttentionBody<B, C>::foldGroup(bool first, bool last) {
       kv::plan::Weights weights =
           kv::plan::fold(totalState[side], groupState[side]);
       if (!first)
-        announce(C::TotalWeights, rowOf(stateTile(), side), side, weights);
+        announce(OffsetOf<C, slot::TotalWeights>, rowOf(stateTile(), side),
+                 side, weights);
     }
   if (first) {
     takePartBack();
@@ -243,8 +241,8 @@ KV_BODY void AttentionBody<B, C>::foldGroup(bool first, bool last) {
 template <Block B, class C>
 KV_BODY void AttentionBody<B, C>::storeTotal(int index, FloatPair pair) {
   if constexpr (C::TotalFloats == 0)
-    b.template shared<FloatPair>(C::Totals, C::Rows * C::HeadDim / 2)
-        .store(index * C::Threads + b.thread(), pair);
+    view<C, slot::Totals, FloatPair>(b).store(index * C::Threads + b.thread(),
+                                              pair);
   else
     b.storeScratch(totalPlace(index), pair);
 }
@@ -252,8 +250,8 @@ KV_BODY void AttentionBody<B, C>::storeTotal(int index, FloatPair pair) {
 template <Block B, class C>
 KV_BODY FloatPair AttentionBody<B, C>::loadTotal(int index) const {
   if constexpr (C::TotalFloats == 0)
-    return b.template shared<FloatPair>(C::Totals, C::Rows * C::HeadDim / 2)
-        .load(index * C::Threads + b.thread());
+    return view<C, slot::Totals, FloatPair>(b).load(index * C::Threads +
+                                                    b.thread());
   else
     return b.loadScratch(totalPlace(index));
 }
@@ -282,8 +280,8 @@ KV_BODY void AttentionBody<B, C>::foldTotal(int from, int to) {
   for (int m = 0; m < ValueTiles; ++m)
     KV_UNROLL
   for (int side = 0; side < 2; ++side) {
-    FloatPair pair =
-        announced(C::TotalWeights, rowOf(valueTile(m), side), side);
+    FloatPair pair = announced(OffsetOf<C, slot::TotalWeights>,
+                               rowOf(valueTile(m), side), side);
     KV_UNROLL
     for (int n = from; n < to; ++n) {
       // A compiler would load all before it folds any, and has no registers

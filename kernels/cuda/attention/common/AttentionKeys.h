@@ -122,9 +122,9 @@ KV_BODY void AttentionBody<B, C>::loadRowPlaces(int64_t (&rows)[Count],
                                                 uint32_t first) const {
   constexpr int Places = C::RowPlaceBuffers * C::Leaf;
   if constexpr (Count == 1) {
-    rows[0] = b.template shared<int64_t>(C::RowPlaces, Places).load(first);
+    rows[0] = view<C, slot::RowPlaces, int64_t>(b).load(first);
   } else {
-    auto places = b.template shared<LongPair>(C::RowPlaces, Places / 2);
+    auto places = view<C, slot::RowPlaces, LongPair>(b);
     KV_UNROLL
     for (int i = 0; i < Count; i += 2) {
       LongPair two = places.load(first + i / 2);

@@ -19,7 +19,7 @@
 namespace kv::cuda {
 
 template <Block B, class C> KV_BODY void AttentionBody<B, C>::finishRows() {
-  auto finishes = b.template shared<FloatPair>(C::Finishes, C::Rows);
+  auto finishes = view<C, slot::Finishes, FloatPair>(b);
   // The rows' paths lay there, and no barrier came behind the last leaf's where
   // a part waits or nobody takes turns.
   constexpr bool Races = KeepsPart || (TileRows<C> && DraftRows<C>);
@@ -97,7 +97,7 @@ KV_BODY void AttentionBody<B, C>::arriveAndMerge(const Work &work) {
   using namespace kv::plan;
   const Tile tile = b.load(p.tiles + work.tile);
   const Shared s{tile, unitParts(p.shape, *p.header, tile, work.head)};
-  auto ticket = b.template shared<uint32_t>(C::Ticket, 4);
+  auto ticket = view<C, slot::Ticket, uint32_t>(b);
   int32_t before = tile.leafBegin / LeavesPerGroup;
   int32_t groups = groupCount(tile);
   int32_t firstGroup = work.leafBegin / LeavesPerGroup - before;

@@ -38,15 +38,15 @@ template <Block B, class C> KV_BODY void AttentionBody<B, C>::loadScales() {
 template <Block B, class C>
 KV_BODY void AttentionBody<B, C>::storeScales(int leaf) {
   int key = b.thread();
-  auto shares = b.template shared<uint32_t>(C::ScaleShares, C::ShareWords);
+  auto shares = view<C, slot::ScaleShares, uint32_t>(b);
   KV_UNROLL
   for (int plane = 0; plane < 2; ++plane) {
     float row =
         divideScales(p.scales, nextScales[plane], [&](int g, uint32_t share) {
           shares.store(sharePlace(leaf, plane, g) + key, share);
         });
-    b.template shared<float>(C::RowScales, 4 * C::Leaf)
-        .store(scalePlace(leaf, plane) + key, row);
+    view<C, slot::RowScales, float>(b).store(scalePlace(leaf, plane) + key,
+                                             row);
   }
 }
 
@@ -54,12 +54,12 @@ template <Block B, class C>
 KV_BODY FloatPair AttentionBody<B, C>::scalesOf(int leaf, int plane,
                                                 int n) const {
   if constexpr (TileRows<C>) // of the sixteen rows of a warp, as of all
-    return b.template shared<FloatPair>(C::RowScales, C::ScaleBuffers * C::Leaf)
-        .load((scaleBuffer * 2 + plane) * (C::Leaf / 2) + n * 4 + lane % 4);
+    return view<C, slot::RowScales, FloatPair>(b).load(
+        (scaleBuffer * 2 + plane) * (C::Leaf / 2) + n * 4 + lane % 4);
   else // of constant distances from n to n
-    return b.template shared<FloatPair>(C::RowScales, 2 * C::Leaf)
-        .load(scalePlace(leaf, plane) / 2 + warp * 8 + lane % 4 +
-              n / 2 * (C::HalfKeys / 2) + n % 2 * 4);
+    return view<C, slot::RowScales, FloatPair>(b).load(
+        scalePlace(leaf, plane) / 2 + warp * 8 + lane % 4 +
+        n / 2 * (C::HalfKeys / 2) + n % 2 * 4);
 }
 
 template <Block B, class C>
@@ -107,15 +107,14 @@ KV_BODY void AttentionBody<B, C>::shareLargestScales(int leaf, bool masked) {
     if constexpr (TileRows<C>)
       largestScales[side] = most;
     else if (lane % 4 == 0)
-      b.template shared<float>(C::LargestScales, C::Rows * C::Warps)
-          .store(rowOf(m, side) * C::Warps + warp, most);
+      view<C, slot::LargestScales, float>(b).store(
+          rowOf(m, side) * C::Warps + warp, most);
   }
 }
 
 template <Block B, class C>
 KV_BODY RangePower AttentionBody<B, C>::weightPower(int row) const {
-  FloatQuad four =
-      b.template shared<FloatQuad>(C::LargestScales, C::Rows).load(row);
+  FloatQuad four = view<C, slot::LargestScales, FloatQuad>(b).load(row);
   return powerAboveScale(kv::plan::larger(kv::plan::larger(four.x, four.y),
                                           kv::plan::larger(four.z, four.w)));
 }
@@ -125,18 +124,16 @@ KV_BODY void AttentionBody<B, C>::shareSum(int row, float sum) {
   sum += b.shuffleXor(sum, 1);
   sum += b.shuffleXor(sum, 2);
   if (lane % 4 == 0)
-    b.template shared<float>(C::RowSums, C::Rows * C::Warps)
-        .store(row * C::Warps + warp, sum);
+    view<C, slot::RowSums, float>(b).store(row * C::Warps + warp, sum);
 }
 
 template <Block B, class C> KV_BODY void AttentionBody<B, C>::foldSums() {
-  auto weights = b.template shared<FloatPair>(C::GroupWeights, C::Rows);
+  auto weights = view<C, slot::GroupWeights, FloatPair>(b);
   KV_UNROLL
   for (int side = 0; side < 2; ++side)
     if (warp < C::RowTiles && hasRows(side)) {
       int row = rowOf(warp, side);
-      FloatQuad four =
-          b.template shared<FloatQuad>(C::RowSums, C::Rows).load(row);
+      FloatQuad four = view<C, slot::RowSums, FloatQuad>(b).load(row);
       groupState[side].sum = kv::plan::foldValue(
           groupState[side].sum, (four.x + four.y) + (four.z + four.w),
           {weights.load(row).x, leafWeights[side]});
@@ -147,17 +144,16 @@ template <Block B, class C>
 KV_BODY uint32_t AttentionBody<B, C>::keyShares(int leaf, int half, int d,
                                                 int n) const {
   int key = half * C::HalfKeys + warp * 16 + n * 8 + lane / 4;
-  return b.template shared<uint32_t>(C::ScaleShares, C::ShareWords)
-      .load(sharePlace(leaf, 0, d >> p.scales.groupShift) + key);
+  return view<C, slot::ScaleShares, uint32_t>(b).load(
+      sharePlace(leaf, 0, d >> p.scales.groupShift) + key);
 }
 
 template <Block B, class C>
 KV_BODY uint32_t AttentionBody<B, C>::valueShares(int leaf, int k, int chunk,
                                                   int high) const {
   int group = (warp * C::WarpChunks + chunk) >> p.scales.groupShift;
-  IntPair two =
-      b.template shared<IntPair>(C::ScaleShares, C::ShareWords / 2)
-          .load(sharePlace(leaf, 1, group) / 2 + k * 8 + high * 4 + lane % 4);
+  IntPair two = view<C, slot::ScaleShares, IntPair>(b).load(
+      sharePlace(leaf, 1, group) / 2 + k * 8 + high * 4 + lane % 4);
   return (uint32_t(two.x) & 0xffff) | uint32_t(two.y) << 16;
 }
 

@@ -105,8 +105,7 @@ template <Block B, class C>
 KV_BODY void AttentionBody<B, C>::clearUpperWeights() {
   if (hasRows(1))
     return;
-  auto weights =
-      b.template shared<FloatQuad>(C::Weights, C::Rows * C::LeafWords / 4);
+  auto weights = view<C, slot::Weights, FloatQuad>(b);
   for (int i = b.thread(); i < 8 * C::LeafWords / 4; i += C::Threads)
     weights.store(8 * C::LeafWords / 4 + i, {0, 0, 0, 0});
 }
@@ -154,7 +153,7 @@ KV_BODY float AttentionBody<B, C>::largestScore(int m, int side) {
 template <Block B, class C>
 KV_BODY void AttentionBody<B, C>::computeMaxima(int leaf) {
   prepareScores(leaf);
-  auto maxima = b.template shared<float>(C::Maxima, C::Rows * C::KeyWarps);
+  auto maxima = view<C, slot::Maxima, float>(b);
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
@@ -186,7 +185,7 @@ template <Block B, class C> KV_BODY void AttentionBody<B, C>::scaleScores() {
 
 template <Block B, class C>
 KV_BODY void AttentionBody<B, C>::maskScores(int first) {
-  auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
+  auto bounds = view<C, slot::Bounds, IntPair>(b);
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
@@ -210,7 +209,7 @@ KV_BODY void AttentionBody<B, C>::maskScores(int first) {
 /// Of the 64 keys up to its own a row sees those of its path.
 template <Block B, class C>
 KV_BODY void AttentionBody<B, C>::maskPaths(int first) {
-  auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
+  auto bounds = view<C, slot::Bounds, IntPair>(b);
   KV_UNROLL
   for (int m = 0; m < C::ScoreTiles; ++m)
     KV_UNROLL
@@ -233,9 +232,8 @@ KV_BODY void AttentionBody<B, C>::maskPaths(int first) {
 template <Block B, class C>
 KV_BODY void AttentionBody<B, C>::computeWeights(int leaf) {
   using Matrix = Swizzled<C::LeafWords / 4>;
-  auto maxima = b.template shared<FloatQuad>(C::Maxima, C::Rows);
-  [[maybe_unused]] auto weights =
-      b.template shared<uint32_t>(C::Weights, C::Rows * C::LeafWords);
+  auto maxima = view<C, slot::Maxima, FloatQuad>(b);
+  [[maybe_unused]] auto weights = view<C, slot::Weights, uint32_t>(b);
   FloatPair scales[C::KeyTiles];
   if constexpr (C::Scaled) {
     KV_UNROLL
@@ -292,7 +290,7 @@ KV_BODY void AttentionBody<B, C>::computeWeights(int leaf) {
       if constexpr (ByteProducts<C>)
         weights.right =
             kv::plan::multiply(weights.right, 1.0f / (1 << WeightLog));
-      announce(C::GroupWeights, row, side, weights);
+      announce(OffsetOf<C, slot::GroupWeights>, row, side, weights);
     }
   }
 }

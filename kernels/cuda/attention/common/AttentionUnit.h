@@ -184,7 +184,7 @@ KV_BODY void AttentionBody<B, C>::storeScaled(int row, int pair,
 template <Block B, class C>
 KV_BODY void
 AttentionBody<B, C>::storeBounds(const kv::plan::Sequence &sequence) {
-  auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
+  auto bounds = view<C, slot::Bounds, IntPair>(b);
   for (int row = threadNow(); row < C::Rows; row += C::Threads) {
     bool live = row < liveRows;
     bounds.store(row, live ? visible(sequence, row) : IntPair{0, 0});
@@ -215,7 +215,7 @@ KV_BODY uint64_t AttentionBody<B, C>::pathOf(const kv::plan::Sequence &sequence,
 template <Block B, class C>
 KV_BODY void
 AttentionBody<B, C>::storePaths(const kv::plan::Sequence &sequence) {
-  auto bounds = b.template shared<IntPair>(C::Bounds, C::Rows);
+  auto bounds = view<C, slot::Bounds, IntPair>(b);
   for (int row = b.thread(); row < C::Rows; row += C::Threads) {
     if (row >= liveRows) {
       pathsView().store(row, {-1, -1});

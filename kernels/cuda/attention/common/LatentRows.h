@@ -23,8 +23,7 @@ KV_BODY void AttentionBody<B, C>::issueTile(int leaf, int tile)
   leaf += tile / C::TilesPerLeaf;
   if (leaf < leafEnd) {
     auto ring = ringView();
-    auto places =
-        b.template shared<int64_t>(C::RowPlaces, C::RowPlaceBuffers * C::Leaf);
+    auto places = view<C, slot::RowPlaces, int64_t>(b);
     uint32_t place =
         rowPlace(leaf, tile % C::TilesPerLeaf * C::TileKeys) + own.rows;
     KV_UNROLL

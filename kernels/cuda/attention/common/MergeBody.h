@@ -36,14 +36,17 @@ template <class B> class MergeBody {
   static constexpr int Quads = MergeColumns / 4;
   static_assert(Quads == WarpLanes, "a lane has four columns");
 
-  /// Shared memory, in bytes.
-  static constexpr int Slots = 0, Weights = Slots + MoverThreads * 4;
-  static constexpr int Maxima = Weights + MoverThreads * 16;
-  static constexpr int Sums = Maxima + Groups * 4;
-  static constexpr int GroupWeights = Sums + Groups * 4;
-  static constexpr int Units = GroupWeights + Groups * 8;
-  static constexpr int Values = Units + MoverThreads * 8;
-  static_assert(Values + Groups * MergeColumns * 4 == MergeSharedBytes);
+  struct Config {
+    using Shared =
+        SharedLayout<Slot<slot::PieceSlots, int32_t, MoverThreads>,
+                     Slot<slot::PieceWeights, FloatQuad, MoverThreads>,
+                     Slot<slot::PieceMaxima, float, Groups>,
+                     Slot<slot::RowSums, float, Groups>,
+                     Slot<slot::GroupWeights, FloatPair, Groups>,
+                     Slot<slot::MergedUnits, IntPair, MoverThreads>,
+                     Slot<slot::MergedValues, FloatQuad, Groups * Quads>>;
+  };
+  static_assert(Config::Shared::bytes() == MergeSharedBytes);
 
 public:
   KV_BODY MergeBody(B &b, const MergeParams &m)
@@ -54,7 +57,7 @@ public:
   KV_BODY void run() {
     int slices = kv::plan::ceilDivide(m.headDim, MergeColumns);
     int each = p.shape.tileRows * slices; // items of a unit
-    auto units = b.template shared<IntPair>(Units, MoverThreads);
+    auto units = view<Config, slot::MergedUnits, IntPair>(b);
     for (int32_t base = 0; base < p.shape.parts; base += MoverThreads) {
       IntPair own;
       float ends = endsShared(base + b.thread(), own), all = ends;
@@ -111,7 +114,7 @@ private:
         before += other;
       x += other;
     }
-    auto sums = b.template shared<float>(Sums, MoverWarps);
+    auto sums = view<Config, slot::RowSums, float>(b);
     if (lane == 0)
       sums.store(warp, x);
     b.sync();
@@ -154,7 +157,7 @@ private:
   /// Four columns of the pieces of a group, one of `first` and on.
   KV_BODY void loadGroup(FloatQuad (&quads)[Pieces], int32_t first, int group,
                          int column) {
-    auto slots = b.template shared<int32_t>(Slots, MoverThreads);
+    auto slots = view<Config, slot::PieceSlots, int32_t>(b);
     int begin = first + group == 0 ? tile.leafBegin % Pieces : 0;
     int32_t known = slots.load(group * Pieces + begin);
     int32_t at = row * m.headDim + kv::plan::lesser(column, m.headDim - 4);
@@ -190,39 +193,39 @@ private:
     if (leaf >= tile.leafBegin && leaf < tile.leafEnd)
       slot = int32_t(
           kv::plan::pieceSlot(p.shape, header, tile, head, parts, leaf));
-    b.template shared<int32_t>(Slots, MoverThreads).store(b.thread(), slot);
+    view<Config, slot::PieceSlots, int32_t>(b).store(b.thread(), slot);
   }
 
   /// And what the fold before it and the piece are multiplied by, its sum times
   /// the latter, and whether there is one.
   KV_BODY void weighPiece() {
-    auto slots = b.template shared<int32_t>(Slots, MoverThreads);
+    auto slots = view<Config, slot::PieceSlots, int32_t>(b);
     int32_t slot = slots.load(b.thread());
     FloatPair state = stateOf(slot);
     float all = state.x, left = largestBefore<Pieces>(all);
     kv::plan::Weights pair = kv::plan::foldMaximum(left, state.x);
-    b.template shared<FloatQuad>(Weights, MoverThreads)
-        .store(b.thread(),
-               {pair.left, pair.right, kv::plan::multiply(state.y, pair.right),
-                slot < 0 ? 0.0f : 1.0f});
+    view<Config, slot::PieceWeights, FloatQuad>(b).store(
+        b.thread(),
+        {pair.left, pair.right, kv::plan::multiply(state.y, pair.right),
+         slot < 0 ? 0.0f : 1.0f});
     if (lane % Pieces == 0)
-      b.template shared<float>(Maxima, Groups).store(b.thread() / Pieces, all);
+      view<Config, slot::PieceMaxima, float>(b).store(b.thread() / Pieces, all);
   }
 
   /// The same of a group a lane; `maximum` is that of the groups before.
   KV_BODY void weighGroups(float &maximum) {
-    float all = b.template shared<float>(Maxima, Groups).load(lane), its = all;
+    float all = view<Config, slot::PieceMaxima, float>(b).load(lane), its = all;
     float left = kv::plan::larger(maximum, largestBefore<Groups>(all));
     kv::plan::Weights pair = kv::plan::foldMaximum(left, its);
     if (warp == 0)
-      b.template shared<FloatPair>(GroupWeights, Groups)
-          .store(lane, {pair.left, pair.right});
+      view<Config, slot::GroupWeights, FloatPair>(b).store(
+          lane, {pair.left, pair.right});
     maximum = kv::plan::larger(maximum, all);
   }
 
   /// Folds a group's pieces to its values and its sum.
   KV_BODY void foldPieces(const FloatQuad (&quads)[Pieces], int group) {
-    auto weights = b.template shared<FloatQuad>(Weights, MoverThreads);
+    auto weights = view<Config, slot::PieceWeights, FloatQuad>(b);
     FloatQuad x = {0, 0, 0, 0};
     float sum = 0;
     KV_UNROLL
@@ -236,17 +239,17 @@ private:
            kv::plan::foldValue(x.w, its.w, pair)};
       sum = kv::plan::fusedMultiplyAdd(sum, each.x, each.z);
     }
-    b.template shared<FloatQuad>(Values, Groups * Quads)
-        .store(group * Quads + lane, x);
+    view<Config, slot::MergedValues, FloatQuad>(b).store(group * Quads + lane,
+                                                         x);
     if (lane == 0)
-      b.template shared<float>(Sums, Groups).store(group, sum);
+      view<Config, slot::RowSums, float>(b).store(group, sum);
   }
 
   /// Folds groups into this thread's two columns.
   KV_BODY void foldGroups(FloatPair &x, float &sum, int count) {
-    auto weights = b.template shared<FloatPair>(GroupWeights, Groups);
-    auto sums = b.template shared<float>(Sums, Groups);
-    auto values = b.template shared<FloatPair>(Values, Groups * Quads * 2);
+    auto weights = view<Config, slot::GroupWeights, FloatPair>(b);
+    auto sums = view<Config, slot::RowSums, float>(b);
+    auto values = view<Config, slot::MergedValues, FloatPair>(b);
     KV_UNROLL_BY(8)
     for (int group = 0; group < count; ++group) {
       FloatPair each = weights.load(group);

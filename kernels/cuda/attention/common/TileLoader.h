@@ -141,7 +141,8 @@ protected:
   /// A tile of a leaf's keys, or values, to the next stage.
   KV_BODY void copyTile(int leaf, int head, int32_t page, int plane, int part) {
     b.awaitPhase(b.barrier(readOf(stage)), phase ^ 1);
-    copyBoxes(leaf, head, page, plane, part, C::Copies + stage * C::CopyBytes,
+    copyBoxes(leaf, head, page, plane, part,
+              CopiesBegin<C> + stage * C::CopyBytes,
               b.barrier(CopiesApart<C> || (plane && isSeenInPart(leaf))
                             ? C::landed(stage)
                             : C::full(stage)));
@@ -180,8 +181,9 @@ protected:
     b.awaitPhase(b.barrier(C::landed(stage)), landings >> stage & 1);
     landings ^= 1u << stage;
     constexpr int RowChunks = SlabRowBytes / ChunkBytes;
-    auto tile = b.template shared<Chunk>(C::Ring + stage * C::TileBytes,
-                                         C::TileBytes / ChunkBytes);
+    auto tile =
+        b.template shared<Chunk>(OffsetOf<C, slot::Ring> + stage * C::TileBytes,
+                                 C::TileBytes / ChunkBytes);
     int begin = first - leaf * C::Leaf, end = last - leaf * C::Leaf;
     int behind = kv::plan::greater(C::Leaf - end, 0);
     begin = kv::plan::greater(begin, 0);

@@ -19,7 +19,7 @@ public:
 
   KV_BODY void run() {
     forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &) {
-      b.awaitPhase(b.barrier(C::Asked), asked);
+      b.awaitPhase(b.barrier(C::asked()), asked);
       asked ^= 1;
       const int count = work.leafEnd - work.leafBegin;
       KV_UNROLL_BY(1)
@@ -34,8 +34,8 @@ public:
     });
     // Of the last tiles too, that they were read is known before the block's
     // shared memory is another's.
-    b.commitTensor(b.barrier(C::Drained));
-    b.awaitPhase(b.barrier(C::Drained), 0);
+    b.commitTensor(b.barrier(C::drained()));
+    b.awaitPhase(b.barrier(C::drained()), 0);
   }
 
 private:
@@ -61,8 +61,9 @@ private:
   /// The scores of the next leaf. What was in their place has been weighed: the
   /// values of that leaf were multiplied since.
   KV_BODY void multiplyQueries() {
-    TensorDescriptor q = operandAt(C::Queries),
-                     k = operandAt(C::Ring + keys.stage * C::TileBytes);
+    TensorDescriptor q = operandAt(OffsetOf<C, slot::Queries>),
+                     k = operandAt(OffsetOf<C, slot::Ring> +
+                                   keys.stage * C::TileBytes);
     b.fenceAfter();
     KV_UNROLL_BY(1)
     for (int slab = 0; slab < C::Slabs; ++slab) {
@@ -83,8 +84,9 @@ private:
   KV_BODY void multiplyWeights() {
     b.awaitPhase(b.barrier(C::weighed(values.stage)), values.phase);
     b.fenceAfter();
-    TensorDescriptor tile = operandAt(C::Ring + values.stage * C::TileBytes);
-    TensorDescriptor weights = tile.behind(C::Weights);
+    TensorDescriptor tile =
+        operandAt(OffsetOf<C, slot::Ring> + values.stage * C::TileBytes);
+    TensorDescriptor weights = tile.behind(C::StageWeights);
     KV_UNROLL_BY(1)
     for (int i = 0; i < C::Groups * C::Slices; ++i) {
       multiplySlice(weights, tile, i % C::Groups,

@@ -19,8 +19,7 @@ namespace kv::cuda {
 /// kept: leaves need registers more.
 template <class C, TensorBlock B>
 KV_BODY TensorAddress ownTensor(B &b, int warp, int column) {
-  TensorAddress memory = {
-      b.template shared<uint32_t>(C::TensorPlace, 1).load(0)};
+  TensorAddress memory = {view<C, slot::TensorPlace, uint32_t>(b).load(0)};
   return memory.below(warp % GroupWarps * WarpReach).behind(column);
 }
 

@@ -49,7 +49,7 @@ private:
   };
 
   KV_BODY void multiplyUnit(int count) {
-    b.awaitPhase(b.barrier(C::Asked), asked);
+    b.awaitPhase(b.barrier(C::asked()), asked);
     asked ^= 1;
     multiplyQueries(0);
     if (count > 1)
@@ -107,9 +107,10 @@ private:
       b.awaitPhase(b.barrier(C::full(keys.stage)), keys.phase);
     b.fenceAfter();
     TensorAddress scores = memory.behind(scorePlace * C::ScoreColumns);
-    TensorDescriptor q =
-        operandAt(C::Queries + tile * TensorLanes * SlabRowBytes);
-    TensorDescriptor k = operandAt(C::Ring + keys.stage * C::TileBytes);
+    TensorDescriptor q = operandAt(OffsetOf<C, slot::Queries> +
+                                   tile * TensorLanes * SlabRowBytes);
+    TensorDescriptor k =
+        operandAt(OffsetOf<C, slot::Ring> + keys.stage * C::TileBytes);
     KV_UNROLL
     for (int d = 0; d < C::KeySteps; ++d) {
       constexpr int SlabSteps = SlabRowBytes / C::StepBytes;
@@ -159,7 +160,7 @@ private:
   /// The sums of a part of the weights.
   KV_BODY void sumWeights(TensorAddress weights, int part) {
     TensorDescriptor ones =
-        encodeTensor({b.sharedAddress(C::Ones), 0, AtomBytes});
+        encodeTensor({b.sharedAddress(OffsetOf<C, slot::Ones>), 0, AtomBytes});
     KV_UNROLL
     for (int k = part * PartSteps; k < (part + 1) * PartSteps; ++k)
       multiply(weights.behind(C::Sums),
@@ -170,7 +171,8 @@ private:
                              int slice) {
     TensorAddress to = memory.behind(C::valuesOf(tile, slice));
     TensorDescriptor v =
-        operandAt(C::Ring + values.stage * C::TileBytes + slice * C::SlabBytes);
+        operandAt(OffsetOf<C, slot::Ring> + values.stage * C::TileBytes +
+                  slice * C::SlabBytes);
     KV_UNROLL
     for (int k = part * PartSteps; k < (part + 1) * PartSteps; ++k) {
       constexpr int StepAtoms = C::StepElements / AtomRows;

@@ -38,7 +38,7 @@ template <class C, TensorBlock B>
   requires TensorTiles<C>
 KV_BODY void initTensor(B &b) {
   initSlabs<C>(b);
-  b.init(b.barrier(C::Drained), 1);
+  b.init(b.barrier(C::drained()), 1);
   KV_UNROLL
   for (int stage = 0; stage < C::Stages; ++stage) {
     b.init(b.barrier(C::scored(stage)), 1);
@@ -57,7 +57,7 @@ KV_BODY void initTensor(B &b) {
 /// is theirs as well.
 template <class C, TensorBlock B> KV_BODY void storeOnes(B &b) {
   constexpr uint32_t One = OnePair<typename C::Product>;
-  auto ones = b.template shared<Chunk>(C::Ones, C::OnesBytes / ChunkBytes);
+  auto ones = view<C, slot::Ones, Chunk>(b);
   for (int i = b.thread() - GroupThreads; i < C::OnesBytes / ChunkBytes;
        i += C::Threads)
     ones.store(i, {One, One, One, One});
@@ -84,11 +84,11 @@ KV_BODY void runTensor(B &b, const TileParams &p) {
   const int warp = b.thread() / WarpLanes;
   if (b.thread() == 0) {
     initTensor<C>(b);
-    b.init(b.barrier(C::Asked), C::Threads);
+    b.init(b.barrier(C::asked()), C::Threads);
     b.fenceInit();
   }
   if (warp == C::IssuerWarp) {
-    b.allocateTensor(C::TensorPlace, TensorColumns);
+    b.allocateTensor(OffsetOf<C, slot::TensorPlace>, TensorColumns);
     b.relinquishTensor();
   } else if (!TensorTiles<C> && warp >= GroupWarps) {
     if constexpr (!TensorTiles<C>)
@@ -96,7 +96,7 @@ KV_BODY void runTensor(B &b, const TileParams &p) {
   }
   b.sync();
   const TensorAddress memory = {
-      b.template shared<uint32_t>(C::TensorPlace, 1).load(0)};
+      view<C, slot::TensorPlace, uint32_t>(b).load(0)};
   if (warp < GroupWarps) {
     b.template registersDown<C::LoaderRegisters>();
     if (warp == 0)

@@ -46,8 +46,7 @@ private:
   /// Where this warp's lanes of tensor memory begin. Not kept: leaves need
   /// registers more.
   KV_BODY TensorAddress own() const {
-    TensorAddress memory = {
-        b.template shared<uint32_t>(C::TensorPlace, 1).load(0)};
+    TensorAddress memory = {view<C, slot::TensorPlace, uint32_t>(b).load(0)};
     return memory.below(b.thread() % GroupThreads / WarpLanes * WarpReach);
   }
 
@@ -59,11 +58,9 @@ private:
   /// Where leaves need registers more, those of threads and, for what comes
   /// behind its leaves, the work.
   KV_BODY auto keptSights() const {
-    return b.template shared<Sight>(C::KeptSights, C::Rows);
+    return view<C, slot::KeptSights, Sight>(b);
   }
-  KV_BODY auto keptWork() const {
-    return b.template shared<Work>(C::KeptWork, 1);
-  }
+  KV_BODY auto keptWork() const { return view<C, slot::KeptWork, Work>(b); }
   KV_BODY Sight sight() const {
     if constexpr (C::KeepsWork)
       return keptSights().load(row());
@@ -91,7 +88,7 @@ private:
     b.sync();
     if (any) {
       this->loadQueries();
-      b.arriveAt(b.barrier(C::Asked));
+      b.arriveAt(b.barrier(C::asked()));
     }
     if constexpr (C::KeepsWork) {
       if (b.thread() == 0)

@@ -30,8 +30,8 @@ KV_BODY bool AttentionBody<B, C>::multiplies() const {
 template <Block B, class C> KV_BODY void AttentionBody<B, C>::beginScores() {
   awaitTile(0);
   int group = warp / GroupWarps;
-  Descriptor queries =
-      operandAt(C::Queries + group * GroupWarps * 16 * SlabRowBytes);
+  Descriptor queries = operandAt(OffsetOf<C, slot::Queries> +
+                                 group * GroupWarps * 16 * SlabRowBytes);
   Descriptor keys = tileAt(0);
   b.forget(scores[0]);
   b.fenceProducts(scores[0]);

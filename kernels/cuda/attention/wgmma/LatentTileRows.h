@@ -24,8 +24,8 @@ template <Block B, class C>
 KV_BODY void AttentionBody<B, C>::multiplyQueries()
   requires LatentTiles<C>
 {
-  Descriptor queries = operandAt(C::Queries);
-  Descriptor keys = operandAt(C::Ring + half * C::TileBytes);
+  Descriptor queries = operandAt(OffsetOf<C, slot::Queries>);
+  Descriptor keys = operandAt(OffsetOf<C, slot::Ring> + half * C::TileBytes);
   b.forget(scores[0]);
   b.fenceProducts(scores[0]);
   KV_UNROLL
@@ -64,8 +64,9 @@ KV_BODY void AttentionBody<B, C>::shareWeights(int leaf) {
   if constexpr (!TensorTiles<C>)
     b.syncNamed(C::ScoresBarrier + half, GroupThreads);
   auto states = leafStates(leaf);
-  auto words = b.template shared<uint32_t>(C::Weights + half * C::TileBytes,
-                                           C::SlabBytes / 4);
+  auto words = b.template shared<uint32_t>(
+      OffsetOf<C, slot::Ring> + half * C::TileBytes + C::StageWeights,
+      C::SlabBytes / 4);
   // Rows of both sides exchange chunks alike.
   int row = rowOf(rowTile(), 0);
   int first = C::WeightRows::chunk(row, 0) * 4 + lane % 4;
@@ -100,7 +101,7 @@ KV_BODY void AttentionBody<B, C>::foldStates(int leaf) {
     FloatPair state = leafStates(leaf).load(rowOf(rowTile(), side));
     Softmax &group = groupState[side];
     kv::plan::Weights weights = kv::plan::fold(group, {state.x, state.y});
-    announce(C::GroupWeights, 0, side, weights);
+    announce(OffsetOf<C, slot::GroupWeights>, 0, side, weights);
   }
 }
 
@@ -116,8 +117,8 @@ KV_BODY void AttentionBody<B, C>::releaseSlab(int slab) {
 
 template <Block B, class C> KV_BODY void AttentionBody<B, C>::foldSlices() {
   int begin = half * (C::ValueSlabs / C::Groups);
-  Descriptor tile = operandAt(C::Ring + stage * C::TileBytes);
-  Descriptor weights = tile.behind(C::Weights);
+  Descriptor tile = operandAt(OffsetOf<C, slot::Ring> + stage * C::TileBytes);
+  Descriptor weights = tile.behind(C::StageWeights);
   KV_UNROLL
   for (int slice = 0; slice < C::Slices; ++slice) {
     int slab = begin + slice * C::SliceSlabs;

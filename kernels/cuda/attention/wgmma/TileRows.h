@@ -43,7 +43,7 @@ KV_BODY void AttentionBody<B, C>::loadQueries()
   copyQueries();
   b.fenceAsync();
   if constexpr (TensorTiles<C>)
-    b.arriveAt(b.barrier(C::Asked));
+    b.arriveAt(b.barrier(C::asked()));
 }
 
 template <Block B, class C>
@@ -70,7 +70,7 @@ KV_BODY Descriptor AttentionBody<B, C>::operandAt(int offset) const {
 template <Block B, class C>
 KV_BODY Descriptor AttentionBody<B, C>::tileAt(int ahead) const {
   int at = stage + ahead;
-  return operandAt(C::Ring +
+  return operandAt(OffsetOf<C, slot::Ring> +
                    (at >= C::Stages ? at - C::Stages : at) * C::TileBytes);
 }
 
@@ -80,8 +80,8 @@ KV_BODY void AttentionBody<B, C>::multiplyQueries() {
   for (int part = 0; part < C::Parts; ++part)
     awaitTile(part);
   int group = warp / GroupWarps;
-  Descriptor queries =
-      operandAt(C::Queries + group * GroupWarps * 16 * SlabRowBytes);
+  Descriptor queries = operandAt(OffsetOf<C, slot::Queries> +
+                                 group * GroupWarps * 16 * SlabRowBytes);
   Descriptor keys[C::Parts];
   KV_UNROLL
   for (int part = 0; part < C::Parts; ++part)
@@ -176,7 +176,7 @@ KV_BODY void AttentionBody<B, C>::weighScores(Fragments &weights, int leaf) {
       base += power.log;
       fold.right = kv::plan::multiply(fold.right, power.power);
     }
-    announce(C::GroupWeights, 0, side, fold);
+    announce(OffsetOf<C, slot::GroupWeights>, 0, side, fold);
   }
   narrowWeights(powers, weights, leaf);
 }

@@ -59,7 +59,8 @@ private:
       auto released = b.barrier(C::widened(copy));
       b.awaitPhase(b.barrier(C::landed(copy)), copyPhase);
       widenSlab<Plane>(leaf, part * C::TileSlabs + slab,
-                       C::Ring + stage * C::TileBytes + slab * C::SlabBytes);
+                       OffsetOf<C, slot::Ring> + stage * C::TileBytes +
+                           slab * C::SlabBytes);
       b.fenceAsync();
       b.syncWarp();
       if (lane == 0)
@@ -84,7 +85,7 @@ private:
     constexpr int Rounds = (C::Leaf + KeysApart - 1) / KeysApart;
     // So many are read before the first is written.
     constexpr int Together = C::Scaled ? 1 : 2;
-    auto from = b.template shared<Chunk>(C::Copies + copy * C::CopyBytes,
+    auto from = b.template shared<Chunk>(CopiesBegin<C> + copy * C::CopyBytes,
                                          C::CopyBytes / ChunkBytes);
     auto to = b.template shared<Chunk>(target, C::SlabBytes / ChunkBytes);
     const int own = late(thread); // what is made of it is kept for a slab only
@@ -158,7 +159,7 @@ private:
   //===--- Scales ---------------------------------------------------------===//
 
   KV_BODY auto shares() const {
-    return b.template shared<uint32_t>(C::ScaleShares, C::ShareWords);
+    return view<C, slot::ScaleShares, uint32_t>(b);
   }
   static KV_BODY int sharePlace(int plane, int group) {
     return (plane * C::ScaleGroups + group) * C::Leaf;
@@ -188,8 +189,7 @@ private:
   /// For all, the scales of a leaf: to a buffer that nobody reads any more. Not
   /// read ahead: there is time, and there are no registers.
   KV_BODY void bringScales(int leaf, int head) {
-    auto rows =
-        b.template shared<float>(C::RowScales, C::ScaleBuffers * 2 * C::Leaf);
+    auto rows = view<C, slot::RowScales, float>(b);
     int buffer = scaleBuffer;
     scaleBuffer = C::scalesAfter(scaleBuffer);
     if constexpr (C::Shares) // those of the leaf before are read by all
