@@ -93,7 +93,7 @@ using kernels::Scales;
 /// memory once and nothing is merged between warps at the end. Decode and
 /// prefill differ in RowTiles and Stages only, and so give the same bits.
 ///
-/// With `Bytes` both products are of 8 bits (AttentionBytes.h).
+/// With `Bytes` both products are of 8 bits (attention/mma/ByteOperands.h).
 template <class QueryT, class CacheT, int HeadDimV, int RowTilesV, int StagesV,
           Scales ScalesV = Scales::None, bool Bytes = false>
 struct AttentionConfig {

@@ -48,8 +48,6 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   static constexpr int Warps = GroupWarps * RowGroups;
   static constexpr int Threads = Warps * WarpLanes;
   static constexpr int LaunchThreads = Threads + GroupThreads;
-  /// Of the first warpgroup: the others are the loader's.
-  static constexpr int IssuerWarp = 2;
   /// Registers of a thread as it is launched, and of one of either role.
   static constexpr int LaunchRegisters = 168;
   static constexpr int LoaderRegisters = 40, ConsumerRegisters = 232;
@@ -79,12 +77,7 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   using QueryRows = SlabRows<Rows, Slabs * SlabRowBytes / ChunkBytes>;
   static constexpr int QuerySlabBytes = Rows * SlabRowBytes;
 
-  // What an AttentionBody has of the other kernels, and nothing here uses.
-  static constexpr bool QueriesInRegisters = false;
-  static constexpr int RowTiles = Warps, KeyWarps = 1, ScoreTiles = 1;
-  static constexpr int ColumnTiles = 1, KeyTiles = 2;
-  static constexpr int ValueSteps = 1, ValueLoads = 1;
-  static constexpr bool Ragged = false, TotalInRegisters = false;
+  static constexpr int RowTiles = Warps; // of sixteen rows
 
   /// Tensor memory, in columns. Weights lie where their scores were, in half of
   /// the columns or, of 8 bits, a quarter, and among these their sums, of which

@@ -47,7 +47,7 @@ template <int QueryRowsV, int Columns> struct SlabRows {
 };
 
 /// One kernel. Its consumers, up to three warpgroups of 64 rows each, are what
-/// an AttentionBody knows of; another warpgroup brings them tiles of a leaf's
+/// a TileConsumer knows of; another warpgroup brings them tiles of a leaf's
 /// keys or values, in rows of 128 bytes as wgmma reads them. Heads of up to 128
 /// elements are one tile; wider ones come in parts of a slab each, so that a
 /// thread has room for the sums of one part of a leaf beside those of a group.
@@ -136,7 +136,7 @@ struct TileConfig {
   /// end of a unit needs; and where two blocks share the registers.
   static constexpr bool KeepsUnit = Widens && (PartWaits || Blocks > 1);
 
-  /// Named barriers; more are of turns (TileRows.h).
+  /// Named barriers; more are of turns (TileRing.h).
   static constexpr int ConsumerBarrier = 1, WidenersBarrier = 5;
 
   /// Leaves whose scales are there at a time: as a leaf's are written, those of

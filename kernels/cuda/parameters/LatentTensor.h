@@ -26,8 +26,6 @@ struct LatentTensorConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
   static constexpr bool Tensor = true;
   static_assert(Base::Rows == HalfRows);
 
-  /// Of the first warpgroup: the others are the loader's.
-  static constexpr int IssuerWarp = 2;
 
   /// Tensor memory, in columns: a place of scores for each stage, and slices of
   /// values, which take their places in turn.

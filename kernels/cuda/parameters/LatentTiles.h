@@ -40,6 +40,7 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   static constexpr int Warps = RowTiles * Groups, Threads = Warps * WarpLanes;
   static constexpr int LaunchThreads = Threads + GroupThreads;
   /// Registers of a thread as it is launched, and of one of either role.
+  static constexpr bool DividesRegisters = true;
   static constexpr int LaunchRegisters = 168;
   static constexpr int LoaderRegisters = 40, ConsumerRegisters = 232;
   static_assert(LoaderRegisters * GroupThreads + ConsumerRegisters * Threads <=

@@ -22,7 +22,7 @@
 #ifndef KV_KERNELS_CUDA_ATTENTION_COMMON_MERGEBODY_H
 #define KV_KERNELS_CUDA_ATTENTION_COMMON_MERGEBODY_H
 
-#include "Unit.h"
+#include "Works.h"
 #include "kernels/cuda/parameters/Movers.h"
 
 namespace kv::cuda {

@@ -9,6 +9,9 @@
 
 namespace kv::cuda {
 
+/// Of a cache without any.
+struct NoScales {};
+
 /// One of them, as it lies in memory.
 template <class B>
 KV_BODY uint32_t loadScale(B &b, const ScalesView &scales, int64_t at) {

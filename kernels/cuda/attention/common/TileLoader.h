@@ -10,7 +10,7 @@
 #ifndef KV_KERNELS_CUDA_ATTENTION_COMMON_TILELOADER_H
 #define KV_KERNELS_CUDA_ATTENTION_COMMON_TILELOADER_H
 
-#include "Unit.h"
+#include "Works.h"
 #include "kernels/block/Body.h"
 #include "kernels/cuda/parameters/AttentionTiles.h"
 

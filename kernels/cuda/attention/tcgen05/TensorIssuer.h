@@ -4,7 +4,7 @@
 #define KV_KERNELS_CUDA_ATTENTION_TCGEN05_TENSORISSUER_H
 
 #include "kernels/block/Body.h"
-#include "kernels/cuda/attention/common/Unit.h"
+#include "kernels/cuda/attention/common/Works.h"
 #include "kernels/cuda/parameters/AttentionTensor.h"
 
 namespace kv::cuda {

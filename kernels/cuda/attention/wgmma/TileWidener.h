@@ -2,7 +2,7 @@
 //
 // Three warps take slabs of 8-bit elements as boxes bring them, and make the
 // tiles of f16 that wgmma reads: keys in the order in which queries are stored
-// (AttentionUnit.h, storeScaled), values that nobody sees as zeros, elements of
+// (Queries.h, storeScaled), values that nobody sees as zeros, elements of
 // groups times the group's share. Scales of rows come with a leaf's first tile.
 //
 //===----------------------------------------------------------------------===//
