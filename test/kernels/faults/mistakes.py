@@ -360,7 +360,7 @@ MISTAKES = {
             COMMON + "MergeBody.h",
             "kv::plan::pieceSlot(p.shape, header, tile, head, parts, leaf)",
             "kv::plan::pieceSlot(p.shape, header, tile, head, parts,"
-            " leaf == tile.leafBegin + Pieces ? tile.leafBegin : leaf)",
+            " leaf == tile.leafBegin + kv::plan::LeavesPerGroup ? tile.leafBegin : leaf)",
         ),
     ],
     "ForgottenMaximum": [  # pieces behind the first 32 begin anew

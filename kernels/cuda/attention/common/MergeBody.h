@@ -27,8 +27,80 @@
 
 namespace kv::cuda {
 
+/// A row of a unit that several parts share, and its pieces.
+template <class B> class MergedRow {
+public:
+  KV_BODY MergedRow(B &b, const MergeParams &m)
+      : b(b), m(m), p(m.attention), header(b.load(p.header)),
+        pieceFloats(p.shape.tileRows * (m.headDim + 2)) {}
+
+  KV_BODY void setUnit(IntPair unit) {
+    head = unit.y;
+    tile = b.load(p.tiles + unit.x);
+    sequence = sequenceOf(p, tile.sequence);
+    parts = kv::plan::unitParts(p.shape, header, tile, head);
+  }
+
+  /// False: the tile has no such row.
+  KV_BODY bool setRow(int index) {
+    int32_t packed = tile.row + index;
+    row = index;
+    token = sequence.token + p.shape.group.quotient(packed);
+    queryHead = head * p.shape.group + p.shape.group.remainder(packed);
+    return packed < sequence.added * p.shape.group;
+  }
+
+  KV_BODY const float *pieceAt(int32_t slot) const {
+    return p.scratch + slot * int64_t(pieceFloats);
+  }
+  KV_BODY FloatPair stateOf(int32_t slot) const {
+    if (slot < 0)
+      return {kv::plan::NoScore, 0};
+    const float *states = pieceAt(slot) + p.shape.tileRows * m.headDim;
+    return b.loadScratch(reinterpret_cast<const FloatPair *>(states) + row);
+  }
+  /// The slot of the piece that begins at a leaf, or -1.
+  KV_BODY int32_t slotOf(int32_t leaf) const {
+    if (leaf < tile.leafBegin || leaf >= tile.leafEnd)
+      return -1;
+    return int32_t(
+        kv::plan::pieceSlot(p.shape, header, tile, head, parts, leaf));
+  }
+
+  KV_BODY void store(int column, FloatPair x, kv::plan::Softmax total) const {
+    kv::plan::Softmax sink;
+    if (p.sinks)
+      sink = {b.load(p.sinks + queryHead) * kv::plan::Log2E, 1.0f};
+    kv::plan::Finish finish = kv::plan::finish(total, sink);
+    if (column == 0 && p.lse)
+      b.store(p.lse + token * p.lseTokenStride + queryHead * p.lseHeadStride,
+              kv::plan::logOfSum(total));
+    if (column >= m.headDim)
+      return;
+    float low = kv::plan::finishValue(x.x, finish),
+          high = kv::plan::finishValue(x.y, finish);
+    int64_t place =
+        token * p.outTokenStride + queryHead * p.outHeadStride + column;
+    b.store(
+        reinterpret_cast<uint32_t *>(static_cast<uint16_t *>(p.out) + place),
+        m.type == KV_DTYPE_F16 ? narrowPair<F16>(low, high)
+                               : narrowPair<Bf16>(low, high));
+  }
+
+  B &b;
+  const MergeParams &m;
+  const AttentionParams &p;
+  const kv::plan::Header header;
+  const int32_t pieceFloats;
+
+  kv::plan::Tile tile;
+  kv::plan::Sequence sequence;
+  kv::plan::Parts parts;
+  int32_t head, row, queryHead;
+  int64_t token;
+};
+
 template <class B> class MergeBody {
-  using Softmax = kv::plan::Softmax;
   static constexpr int Pieces = kv::plan::LeavesPerGroup;
   /// Groups at a time.
   static constexpr int Groups = MoverThreads / Pieces;
@@ -51,8 +123,7 @@ template <class B> class MergeBody {
 public:
   KV_BODY MergeBody(B &b, const MergeParams &m)
       : b(b), m(m), p(m.attention), warp(b.thread() / WarpLanes),
-        lane(b.thread() % WarpLanes), header(b.load(p.header)),
-        pieceFloats(p.shape.tileRows * (m.headDim + 2)) {}
+        lane(b.thread() % WarpLanes), merged(b, m) {}
 
   KV_BODY void run() {
     int slices = kv::plan::ceilDivide(m.headDim, MergeColumns);
@@ -76,9 +147,10 @@ public:
         int within = item % each;
         if (unit != item / each) {
           unit = item / each;
-          setUnit(units.load(unit));
+          merged.setUnit(units.load(unit));
+          found = false;
         }
-        if (setRow(within / slices))
+        if (merged.setRow(within / slices))
           mergeRow(within % slices * MergeColumns);
       }
       // Of the next parts: sums come to where those of groups are read.
@@ -94,11 +166,12 @@ private:
     kv::plan::Cut cut = b.load(p.cuts + known);
     kv::plan::Cut next = b.load(p.cuts + known + 1);
     unit = {cut.tile, cut.head};
-    if (header.tiles == 0)
+    if (merged.header.tiles == 0)
       return 0;
-    int32_t begin = b.load(
-        &p.tiles[kv::plan::lesser(cut.tile, header.tiles - 1)].leafBegin);
-    bool ends = (part == known) & (cut.tile < header.tiles) &
+    int32_t begin =
+        b.load(&p.tiles[kv::plan::lesser(cut.tile, merged.header.tiles - 1)]
+                    .leafBegin);
+    bool ends = (part == known) & (cut.tile < merged.header.tiles) &
                 (cut.leaf > begin) &
                 ((next.tile != cut.tile) | (next.head != cut.head));
     return ends ? 1 : 0;
@@ -128,46 +201,21 @@ private:
     return before;
   }
 
-  KV_BODY void setUnit(IntPair unit) {
-    head = unit.y;
-    tile = b.load(p.tiles + unit.x);
-    sequence = sequenceOf(p, tile.sequence);
-    parts = kv::plan::unitParts(p.shape, header, tile, head);
-    found = false;
-  }
-
-  /// False: the tile has no such row.
-  KV_BODY bool setRow(int index) {
-    int32_t packed = tile.row + index;
-    row = index;
-    token = sequence.token + p.shape.group.quotient(packed);
-    queryHead = head * p.shape.group + p.shape.group.remainder(packed);
-    return packed < sequence.added * p.shape.group;
-  }
-
-  KV_BODY const float *pieceAt(int32_t slot) const {
-    return p.scratch + slot * int64_t(pieceFloats);
-  }
-  KV_BODY FloatPair stateOf(int32_t slot) const {
-    if (slot < 0)
-      return {kv::plan::NoScore, 0};
-    const float *states = pieceAt(slot) + p.shape.tileRows * m.headDim;
-    return b.loadScratch(reinterpret_cast<const FloatPair *>(states) + row);
-  }
   /// Four columns of the pieces of a group, one of `first` and on.
   KV_BODY void loadGroup(FloatQuad (&quads)[Pieces], int32_t first, int group,
                          int column) {
     auto slots = view<Config, slot::PieceSlots, int32_t>(b);
-    int begin = first + group == 0 ? tile.leafBegin % Pieces : 0;
+    int begin = first + group == 0 ? merged.tile.leafBegin % Pieces : 0;
     int32_t known = slots.load(group * Pieces + begin);
-    int32_t at = row * m.headDim + kv::plan::lesser(column, m.headDim - 4);
+    int32_t at =
+        merged.row * m.headDim + kv::plan::lesser(column, m.headDim - 4);
     KV_UNROLL
     for (int j = 0; j < Pieces; ++j) {
       int32_t slot = slots.load(group * Pieces + j);
       // Where no piece begins the first is read again, and is forgotten: a
       // branch would wait for one piece after the other.
       quads[j] = b.loadScratch(reinterpret_cast<const FloatQuad *>(
-          pieceAt(slot < 0 ? known : slot) + at));
+          merged.pieceAt(slot < 0 ? known : slot) + at));
     }
   }
 
@@ -188,12 +236,9 @@ private:
   /// Where this thread's piece of the groups from `first` on begins.
   KV_BODY void findPiece(int32_t first) {
     int32_t leaf =
-        (tile.leafBegin / Pieces + first) * Pieces + int32_t(b.thread());
-    int32_t slot = -1;
-    if (leaf >= tile.leafBegin && leaf < tile.leafEnd)
-      slot = int32_t(
-          kv::plan::pieceSlot(p.shape, header, tile, head, parts, leaf));
-    view<Config, slot::PieceSlots, int32_t>(b).store(b.thread(), slot);
+        (merged.tile.leafBegin / Pieces + first) * Pieces + int32_t(b.thread());
+    view<Config, slot::PieceSlots, int32_t>(b).store(b.thread(),
+                                                     merged.slotOf(leaf));
   }
 
   /// And what the fold before it and the piece are multiplied by, its sum times
@@ -201,7 +246,7 @@ private:
   KV_BODY void weighPiece() {
     auto slots = view<Config, slot::PieceSlots, int32_t>(b);
     int32_t slot = slots.load(b.thread());
-    FloatPair state = stateOf(slot);
+    FloatPair state = merged.stateOf(slot);
     float all = state.x, left = largestBefore<Pieces>(all);
     kv::plan::Weights pair = kv::plan::foldMaximum(left, state.x);
     view<Config, slot::PieceWeights, FloatQuad>(b).store(
@@ -263,7 +308,7 @@ private:
 
   /// The columns of the row from `column` on.
   KV_BODY void mergeRow(int column) {
-    int32_t groups = kv::plan::groupCount(tile);
+    int32_t groups = kv::plan::groupCount(merged.tile);
     bool folds = b.thread() < Quads * 2;
     FloatPair x = {0, 0};
     float sum = 0, maximum = kv::plan::NoScore;
@@ -299,43 +344,15 @@ private:
         foldGroups(x, sum, count);
     }
     if (folds)
-      storeRow(column + b.thread() * 2, x, {maximum, sum});
-  }
-
-  KV_BODY void storeRow(int column, FloatPair x, Softmax total) const {
-    Softmax sink;
-    if (p.sinks)
-      sink = {b.load(p.sinks + queryHead) * kv::plan::Log2E, 1.0f};
-    kv::plan::Finish finish = kv::plan::finish(total, sink);
-    if (column == 0 && p.lse)
-      b.store(p.lse + token * p.lseTokenStride + queryHead * p.lseHeadStride,
-              kv::plan::logOfSum(total));
-    if (column >= m.headDim)
-      return;
-    float low = kv::plan::finishValue(x.x, finish),
-          high = kv::plan::finishValue(x.y, finish);
-    int64_t place =
-        token * p.outTokenStride + queryHead * p.outHeadStride + column;
-    b.store(
-        reinterpret_cast<uint32_t *>(static_cast<uint16_t *>(p.out) + place),
-        m.type == KV_DTYPE_F16 ? narrowPair<F16>(low, high)
-                               : narrowPair<Bf16>(low, high));
+      merged.store(column + b.thread() * 2, x, {maximum, sum});
   }
 
   B &b;
   const MergeParams &m;
   const AttentionParams &p;
   const int warp, lane;
-  const kv::plan::Header header;
-  const int32_t pieceFloats;
-
-  // The unit, whether its pieces' places are all known, and its row.
-  kv::plan::Tile tile;
-  kv::plan::Sequence sequence;
-  bool found;
-  kv::plan::Parts parts;
-  int32_t head, row, queryHead;
-  int64_t token;
+  MergedRow<B> merged;
+  bool found; // whether the places of the unit's pieces are all known
 };
 
 template <class B> KV_BODY void mergeBody(B &b, const MergeParams &m) {

@@ -3,8 +3,7 @@
 #ifndef KV_KERNELS_CUDA_ATTENTION_TCGEN05_LATENTTENSORISSUER_H
 #define KV_KERNELS_CUDA_ATTENTION_TCGEN05_LATENTTENSORISSUER_H
 
-#include "kernels/block/Body.h"
-#include "kernels/cuda/attention/common/Works.h"
+#include "TensorOperands.h"
 #include "kernels/cuda/parameters/LatentTensor.h"
 
 namespace kv::cuda {
@@ -39,31 +38,12 @@ public:
   }
 
 private:
-  /// A tile of the ring.
-  struct Cursor {
-    int stage = 0, phase = 0;
-    KV_BODY void move() {
-      phase ^= stage;
-      stage ^= 1;
-    }
-  };
-  static_assert(C::Stages == 2);
-
-  KV_BODY TensorDescriptor operandAt(int offset) const {
-    return encodeTensor({b.sharedAddress(offset), C::SlabBytes, AtomBytes});
-  }
-  static KV_BODY constexpr TensorInstruction instruction(Major majorB,
-                                                         int columns) {
-    return encode(TensorProduct{TensorFormat<typename C::Product>, majorB,
-                                columns, C::Rows});
-  }
-
   /// The scores of the next leaf. What was in their place has been weighed: the
   /// values of that leaf were multiplied since.
   KV_BODY void multiplyQueries() {
-    TensorDescriptor q = operandAt(OffsetOf<C, slot::Queries>),
-                     k = operandAt(OffsetOf<C, slot::Ring> +
-                                   keys.stage * C::TileBytes);
+    TensorDescriptor q = operandAt<C>(b, OffsetOf<C, slot::Queries>),
+                     k = operandAt<C>(b, OffsetOf<C, slot::Ring> +
+                                             keys.stage * C::TileBytes);
     b.fenceAfter();
     KV_UNROLL_BY(1)
     for (int slab = 0; slab < C::Slabs; ++slab) {
@@ -73,11 +53,11 @@ private:
         b.multiplyTensor(memory.behind(keys.stage * C::ScoreColumns),
                          q.behind(slab * C::QuerySlabBytes + byte),
                          k.behind(slab * C::SlabBytes + byte),
-                         instruction(Major::K, C::ScoreColumns),
+                         instruction<C, C::Rows>(Major::K, C::ScoreColumns),
                          slab + byte > 0);
     }
     b.commitTensor(b.barrier(C::scored(keys.stage)));
-    keys.move();
+    keys.move(1);
   }
 
   /// The values of the next leaf.
@@ -85,7 +65,7 @@ private:
     b.awaitPhase(b.barrier(C::weighed(values.stage)), values.phase);
     b.fenceAfter();
     TensorDescriptor tile =
-        operandAt(OffsetOf<C, slot::Ring> + values.stage * C::TileBytes);
+        operandAt<C>(b, OffsetOf<C, slot::Ring> + values.stage * C::TileBytes);
     TensorDescriptor weights = tile.behind(C::StageWeights);
     KV_UNROLL_BY(1)
     for (int i = 0; i < C::Groups * C::Slices; ++i) {
@@ -95,7 +75,7 @@ private:
       slices += i % C::Groups;
     }
     b.commitTensor(b.barrier(C::empty(values.stage, C::ValueSlabs)));
-    values.move();
+    values.move(1);
   }
 
   KV_BODY void multiplySlice(TensorDescriptor weights, TensorDescriptor tile,
@@ -108,7 +88,8 @@ private:
       b.multiplyTensor(memory.behind(C::Values + place * C::SliceColumns),
                        weights.behind(k * 32),
                        tile.behind(slab * C::SlabBytes + k * 2 * AtomBytes),
-                       instruction(Major::Other, C::SliceColumns), k > 0);
+                       instruction<C, C::Rows>(Major::Other, C::SliceColumns),
+                       k > 0);
     }
     b.commitTensor(b.barrier(C::multiplied(half, slices & 1)));
     KV_UNROLL
@@ -123,7 +104,7 @@ private:
   B &b;
   const TileParams &p;
   const TensorAddress memory;
-  Cursor keys, values;
+  RingCursor<C::Stages> keys, values;
   int asked = 0;
   int place = 0, placePhase = 0; // of the next slice
   int slices = 0;                // that each warpgroup had
