@@ -42,6 +42,7 @@ void kv::buildRaisePipeline(OpPassManager &pm,
   KVRaiseWeightsOptions weights;
   weights.dtypeName = options.weights;
   pm.addPass(createKVRaiseWeights(weights));
+  pm.addPass(createKVRaiseForms());
   simplify(pm);
 }
 

@@ -153,6 +153,17 @@ def KVRaiseRows : Pass<"kv-raise-rows", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def KVRaiseForms : Pass<"kv-raise-forms", "::mlir::ModuleOp"> {
+  let summary = "a raised module has rows [T, W] and no copies that only move";
+  let description = [{
+    Takes away dimensions of one, reads elements at a loop's own indices as operands,
+    and joins conversions of integers, transpositions, so that those which meet cancel
+    each other, and what is computed for a sum alone, with what reads them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def KVExpandAttention : Pass<"kv-expand-attention", "::mlir::ModuleOp"> {
   let summary = "a graph without a cache becomes an entry that has none";
   let description = [{
