@@ -36,6 +36,9 @@ void kv::buildRaisePipeline(OpPassManager &pm,
   pm.addPass(createKVRaisePositions());
   pm.addPass(createKVRaiseRows());
   simplify(pm);
+  KVRaiseRotationsOptions rotations;
+  rotations.tables = options.tables;
+  pm.addPass(createKVRaiseRotations(rotations));
   pm.addPass(createKVRaiseProducts());
   pm.addPass(createKVRaiseExperts());
   simplify(pm);

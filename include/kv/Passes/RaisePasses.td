@@ -153,6 +153,27 @@ def KVRaiseRows : Pass<"kv-raise-rows", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def KVRaiseRotations : Pass<"kv-raise-rotations", "::mlir::ModuleOp"> {
+  let summary = "heads are read where they are made, and rotated by kv.rope";
+  let description = [{
+    What `kv.attention` and `kv.store` read, `[T, heads, dim]`, is proven, element by
+    element, to be that of a tensor from which it was moved (transposed, repeated
+    and sliced), and read from there. With `tables` also what is proven to be a
+    rotation of such a tensor: `x[i] * c[i] - x[j] * s[i]` and
+    `x[j] * c[i] + x[i] * s[i]` of halves or of neighbours, perhaps of the first elements
+    alone. It becomes a `kv.rope`; c and s, which positions and weights alone
+    decide, are a weight of their own, and `kv.computed` says how it is computed.
+  }];
+  let options = [
+    Option<"tables", "tables", "bool", "false",
+           "rotations read a table of angles, a weight to be computed">
+  ];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numRotations", "rotations", "rotations that were found">
+  ];
+}
+
 def KVRaiseForms : Pass<"kv-raise-forms", "::mlir::ModuleOp"> {
   let summary = "a raised module has rows [T, W] and no copies that only move";
   let description = [{

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import host
+from kv_import.graphs.raised_weights import write_raised_weights
 from tools import ROOT, find, manifest
 
 STORED = ROOT / "test/data/raise"
@@ -36,6 +37,37 @@ def raised(text, path, *options):
     module, errors = opt(text, "--kv-raise=dtype=f32 page=4")
     assert module is not None, errors
     return compiled(module, path, *options)
+
+
+def imported(text, folder, weights, options):
+    """model.mlir and weights.safetensors in a folder, as kv-import makes them of a graph and its f32 weights."""
+    module, errors = opt(text, f"--kv-raise={options} tables=true")
+    assert module is not None, errors
+    (folder / "model.mlir").write_text(module)
+    write_weights(folder / "exported", weights)
+    write_raised_weights(folder / "exported", folder / "weights.safetensors", folder / "model.mlir")
+    return module
+
+
+def widened(text, sizes, last):
+    """A graph of the same model whose static sizes are others: those of `last` at a shape's end."""
+    def resized(word, at_end):
+        size = word.strip()
+        table = last if at_end and size in last else sizes
+        return word.replace(size, table[size]) if size in table else word
+
+    def shape(match):
+        words = re.split("([x,])", match[2])
+        sizes = [i for i in range(0, len(words), 2) if not re.search("^b?f", words[i])]
+        for i in sizes:
+            words[i] = resized(words[i], i == sizes[-1])
+        return match[1] + "".join(words) + match[3]
+
+    for shapes in (r"(tensor<)([0-9?x]+xb?f[0-9]+)(>)", r"(output_shape \[)([^\]]*)(\])",
+                   r"(extract_slice [^\[]*\[)([^\]]*)(\])", r"(extract_slice [^\[]*\[[^\]]*\] \[)([^\]]*)(\])"):
+        text = re.sub(shapes, shape, text)
+    return re.sub(r"(arith.constant )([0-9.e+]+)( : (?:i64|index|f32)\n)",
+                  lambda found: found[1] + sizes.get(found[2], found[2]) + found[3], text)
 
 
 def plain(text, path, *options):
