@@ -2,6 +2,7 @@
 
 #include "kv/Passes/Raise.h"
 
+#include "kv/Dialect/KV.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -122,15 +123,89 @@ private:
   }
 };
 
-/// Whether it moves elements alone, each of them once.
-bool isMove(Operation *op) {
+/// A token's id is inside of the table that it is looked up in: what only wraps
+/// and clamps it does nothing.
+struct ReadToken : OpRewritePattern<tensor::ExtractOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractOp op,
+                                PatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getTensor().getType());
+    if (type.getRank() == 0 || type.isDynamicDim(0))
+      return failure();
+    Value index = op.getIndices()[0], id;
+    auto cast = index.getDefiningOp<arith::IndexCastOp>();
+    if (cast && isa<BlockArgument>(cast.getIn()))
+      return failure();
+    for (int64_t at = 0; at < type.getDimSize(0); ++at)
+      if (evaluate(index, at, id) != at)
+        return failure();
+    if (!id)
+      return failure();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getIndicesMutable()[0].set(arith::IndexCastOp::create(
+          rewriter, op.getLoc(), rewriter.getIndexType(), id));
+    });
+    return success();
+  }
+
+private:
+  static bool isToken(BlockArgument argument) {
+    auto op = dyn_cast<GenericOp>(argument.getOwner()->getParentOp());
+    if (!op || argument.getArgNumber() >= op.getNumDpsInputs())
+      return false;
+    auto from =
+        dyn_cast<BlockArgument>(op.getInputs()[argument.getArgNumber()]);
+    auto function = from
+                        ? dyn_cast<func::FuncOp>(from.getOwner()->getParentOp())
+                        : func::FuncOp();
+    auto name = function
+                    ? function.getArgAttrOfType<StringAttr>(
+                          from.getArgNumber(), KVDialect::getNameAttrName())
+                    : StringAttr();
+    return name && name == "tokens";
+  }
+
+  /// An integer where the token, which becomes `id`, is `token`.
+  static std::optional<int64_t> evaluate(Value value, int64_t token,
+                                         Value &id) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (!isToken(argument) || (id && id != value))
+        return std::nullopt;
+      id = value;
+      return token;
+    }
+    if (std::optional<int64_t> number = getConstantIntValue(value))
+      return number;
+    Operation *op = value.getDefiningOp();
+    SmallVector<int64_t> in;
+    for (Value operand : op->getOperands()) {
+      std::optional<int64_t> each = evaluate(operand, token, id);
+      if (!each)
+        return std::nullopt;
+      in.push_back(*each);
+    }
+    if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
+      return in[0];
+    if (isa<arith::AddIOp>(op) && std::abs(in[0] + in[1]) < (int64_t(1) << 31))
+      return in[0] + in[1];
+    if (isa<arith::MaxSIOp>(op))
+      return std::max(in[0], in[1]);
+    if (isa<arith::MinSIOp>(op))
+      return std::min(in[0], in[1]);
+    if (isa<arith::SelectOp>(op))
+      return in[0] ? in[1] : in[2];
+    if (auto compare = dyn_cast<arith::CmpIOp>(op))
+      return arith::applyCmpPredicate(compare.getPredicate(),
+                                      APInt(64, in[0], true),
+                                      APInt(64, in[1], true));
+    return std::nullopt;
+  }
+};
+
+bool isCopy(Operation *op) {
   auto generic = dyn_cast_or_null<GenericOp>(op);
-  return generic && generic.getNumDpsInputs() == 1 &&
-         generic.getNumResults() == 1 && generic.getNumReductionLoops() == 0 &&
-         generic.getBody()->getTerminator()->getOperand(0) ==
-             generic.getBody()->getArgument(0) &&
-         llvm::all_of(generic.getIndexingMapsArray(),
-                      [](AffineMap map) { return map.isPermutation(); });
+  return generic && llvm::hasSingleElement(*generic.getBody());
 }
 
 /// Whether it does nothing but multiply two numbers.
@@ -139,8 +214,9 @@ bool isProduct(GenericOp op) {
          isa<arith::MulFOp>(op.getBody()->front());
 }
 
-/// Conversions of integers, transpositions that meet, and what is computed for
-/// one reader: squares for their sum, a norm's quotients for its weights.
+/// Conversions of integers, copies, which only move elements, and what is
+/// computed for one reader: squares for their sum, a norm's quotients for its
+/// weights.
 bool isJoined(OpOperand *operand) {
   auto maker = operand->get().getDefiningOp<GenericOp>();
   auto reader = dyn_cast<GenericOp>(operand->getOwner());
@@ -149,11 +225,9 @@ bool isJoined(OpOperand *operand) {
   bool isScaled = isProduct(maker) && isProduct(reader) &&
                   !llvm::all_of(maker.getIndexingMapsArray(),
                                 [](AffineMap map) { return map.isIdentity(); });
-  if ((isMove(maker) && isMove(reader)) ||
-      ((isScaled || reader.getNumReductionLoops()) &&
-       operand->get().hasOneUse()))
-    return true;
-  return getElementTypeOrSelf(operand->get()).isIntOrIndex();
+  return isCopy(maker) || getElementTypeOrSelf(operand->get()).isIntOrIndex() ||
+         ((isScaled || reader.getNumReductionLoops()) &&
+          operand->get().hasOneUse());
 }
 
 struct RaiseForms : kv::impl::KVRaiseFormsBase<RaiseForms> {
@@ -161,8 +235,14 @@ struct RaiseForms : kv::impl::KVRaiseFormsBase<RaiseForms> {
     generalize();
     foldUnits();
     RewritePatternSet patterns(&getContext());
-    patterns.add<RoundConstant, ReadExpanded, ReadOperand>(&getContext());
+    patterns.add<RoundConstant, ReadExpanded, ReadOperand, ReadToken>(
+        &getContext());
     linalg::populateElementwiseOpsFusionPatterns(patterns, isJoined);
+    linalg::populateFoldReshapeOpsByExpansionPatterns(
+        patterns, [](OpOperand *operand) {
+          return isCopy(operand->get().getDefiningOp()) ||
+                 isCopy(operand->getOwner());
+        });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
   }

@@ -74,6 +74,12 @@ private:
   /// Whether a tensor is nothing but a shape, or that filled.
   static bool isBlank(Value value) {
     Operation *op = value.getDefiningOp();
+    auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+    if (generic)
+      return llvm::hasSingleElement(*generic.getBody()) &&
+             llvm::none_of(generic.getInputs(), [](Value input) {
+               return !rowDims(input.getType()).empty();
+             });
     return isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(op);
   }
 

@@ -178,8 +178,9 @@ def KVRaiseForms : Pass<"kv-raise-forms", "::mlir::ModuleOp"> {
   let summary = "a raised module has rows [T, W] and no copies that only move";
   let description = [{
     Takes away dimensions of one, reads elements at a loop's own indices as operands,
-    and joins conversions of integers, transpositions, so that those which meet cancel
-    each other, and what is computed for a sum alone, with what reads them.
+    and joins conversions of integers, copies, so that transpositions which meet cancel
+    each other, and what is computed for a sum alone, with what reads them. A token's
+    id is inside of the table that it is looked up in: what only wraps or clamps it goes.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];

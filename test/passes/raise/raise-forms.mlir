@@ -110,3 +110,98 @@ func.func @read_squares(%x: tensor<1x?x8xf32>, %zero: tensor<1x?x1xf32>, %e: ten
   } -> tensor<1x?x1xf32>
   return %r, %s : tensor<1x?x1xf32>, tensor<1x?x8xf32>
 }
+
+// -----
+
+// Heads that are split in between, as grouped ones are.
+// CHECK-LABEL: func.func @by_groups
+// CHECK-NOT: linalg
+// CHECK: %[[R:.*]] = tensor.collapse_shape %arg0 {{\[\[}}0], [1, 2]] : tensor<?x4x8xf32> into tensor<?x32xf32>
+// CHECK-NEXT: return %[[R]]
+func.func @by_groups(%x: tensor<?x4x8xf32>) -> tensor<?x32xf32> {
+  %c0 = arith.constant 0 : index
+  %t = tensor.dim %x, %c0 : tensor<?x4x8xf32>
+  %e = tensor.empty(%t) : tensor<4x?x8xf32>
+  %h = linalg.transpose ins(%x : tensor<?x4x8xf32>) outs(%e : tensor<4x?x8xf32>) permutation = [1, 0, 2]
+  %g = tensor.expand_shape %h [[0, 1], [2], [3]] output_shape [2, 2, %t, 8] : tensor<4x?x8xf32> into tensor<2x2x?x8xf32>
+  %f = tensor.empty(%t) : tensor<?x2x2x8xf32>
+  %b = linalg.transpose ins(%g : tensor<2x2x?x8xf32>) outs(%f : tensor<?x2x2x8xf32>) permutation = [2, 0, 1, 3]
+  %c = tensor.collapse_shape %b [[0], [1, 2, 3]] : tensor<?x2x2x8xf32> into tensor<?x32xf32>
+  return %c : tensor<?x32xf32>
+}
+
+// -----
+
+// JAX counts ids that are negative from the end, and clamps all: those of tokens are inside of their table. Of other
+// numbers, and where the last id would be another, it stays.
+// CHECK-LABEL: func.func @tokens
+// CHECK: ^bb0(%[[ID:.*]]: i32, %{{.*}}: f32):
+// CHECK-NEXT: linalg.index 1
+// CHECK-NEXT: %[[I:.*]] = arith.index_cast %[[ID]] : i32 to index
+// CHECK-NEXT: tensor.extract %{{.*}}[%[[I]], %{{.*}}]
+// CHECK-LABEL: func.func @others
+// CHECK: arith.maxsi
+// CHECK-LABEL: func.func @last
+// CHECK: arith.minsi
+#row = affine_map<(t, d) -> (t)>
+#both = affine_map<(t, d) -> (t, d)>
+func.func @tokens(%ids: tensor<?xi32> {kv.name = "tokens"}, %table: tensor<32x8xf32>, %e: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %most = arith.constant 31 : index
+  %zero = arith.constant 0 : i32
+  %rows = arith.constant 32 : i32
+  %x = linalg.generic {indexing_maps = [#row, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<?xi32>) outs(%e : tensor<?x8xf32>) {
+  ^bb0(%id: i32, %out: f32):
+    %back = arith.addi %id, %rows : i32
+    %is_negative = arith.cmpi slt, %id, %zero : i32
+    %wrapped = arith.select %is_negative, %back, %id : i32
+    %i = arith.index_cast %wrapped : i32 to index
+    %least = arith.maxsi %i, %c0 : index
+    %clamped = arith.minsi %least, %most : index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %table[%clamped, %j] : tensor<32x8xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x8xf32>
+  return %x : tensor<?x8xf32>
+}
+func.func @others(%ids: tensor<?xi32>, %table: tensor<32x8xf32>, %e: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %most = arith.constant 31 : index
+  %zero = arith.constant 0 : i32
+  %rows = arith.constant 32 : i32
+  %x = linalg.generic {indexing_maps = [#row, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<?xi32>) outs(%e : tensor<?x8xf32>) {
+  ^bb0(%id: i32, %out: f32):
+    %back = arith.addi %id, %rows : i32
+    %is_negative = arith.cmpi slt, %id, %zero : i32
+    %wrapped = arith.select %is_negative, %back, %id : i32
+    %i = arith.index_cast %wrapped : i32 to index
+    %least = arith.maxsi %i, %c0 : index
+    %clamped = arith.minsi %least, %most : index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %table[%clamped, %j] : tensor<32x8xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x8xf32>
+  return %x : tensor<?x8xf32>
+}
+func.func @last(%ids: tensor<?xi32> {kv.name = "tokens"}, %table: tensor<32x8xf32>, %e: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %most = arith.constant 30 : index
+  %zero = arith.constant 0 : i32
+  %rows = arith.constant 32 : i32
+  %x = linalg.generic {indexing_maps = [#row, #both], iterator_types = ["parallel", "parallel"]}
+      ins(%ids : tensor<?xi32>) outs(%e : tensor<?x8xf32>) {
+  ^bb0(%id: i32, %out: f32):
+    %back = arith.addi %id, %rows : i32
+    %is_negative = arith.cmpi slt, %id, %zero : i32
+    %wrapped = arith.select %is_negative, %back, %id : i32
+    %i = arith.index_cast %wrapped : i32 to index
+    %least = arith.maxsi %i, %c0 : index
+    %clamped = arith.minsi %least, %most : index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %table[%clamped, %j] : tensor<32x8xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x8xf32>
+  return %x : tensor<?x8xf32>
+}

@@ -58,15 +58,15 @@ def widened(text, sizes, last):
 
     def shape(match):
         words = re.split("([x,])", match[2])
-        sizes = [i for i in range(0, len(words), 2) if not re.search("^b?f", words[i])]
+        sizes = [i for i in range(0, len(words), 2) if not re.search("^(b?f|i)[0-9]", words[i])]
         for i in sizes:
             words[i] = resized(words[i], i == sizes[-1])
         return match[1] + "".join(words) + match[3]
 
-    for shapes in (r"(tensor<)([0-9?x]+xb?f[0-9]+)(>)", r"(output_shape \[)([^\]]*)(\])",
+    for shapes in (r"(tensor<)([0-9?x]+x(?:b?f[0-9]+|i32))(>)", r"(output_shape \[)([^\]]*)(\])",
                    r"(extract_slice [^\[]*\[)([^\]]*)(\])", r"(extract_slice [^\[]*\[[^\]]*\] \[)([^\]]*)(\])"):
         text = re.sub(shapes, shape, text)
-    return re.sub(r"(arith.constant )([0-9.e+]+)( : (?:i64|index|f32)\n)",
+    return re.sub(r"(arith.constant (?:dense<)?)([0-9.e+]+)(>? : (?:tensor<)?(?:i64|i32|index|f32)>?\n)",
                   lambda found: found[1] + sizes.get(found[2], found[2]) + found[3], text)
 
 

@@ -1,7 +1,6 @@
 """Raised graphs compiled for GPUs, on the fake driver, beside the same module on the CPU."""
 
 import json
-import re
 
 import numpy as np
 import pytest
@@ -10,14 +9,19 @@ import graphs
 from test_cuda import FAKE, LENGTHS, LIMIT, NEW_TOKENS, check_steps, pytestmark, serve  # noqa: F401
 
 # Of stored graphs, whose heads have 8 elements, ones with heads of 64: sizes, and those at a shape's end.
-GRAPHS = {"llama": ({"8": "64", "16": "128", "1.600000e+01": "1.280000e+02"}, {"4": "32"})}
+TORCH = {"8": "64", "16": "128", "1.600000e+01": "1.280000e+02"}, {"4": "32"}
+JAX = {"8": "64", "16": "128", "31": "255", "32": "256", "48": "384", "3.200000e+01": "2.560000e+02",
+       "4.000000e+00": "3.200000e+01", "0.353553385": "1.250000e-01"}, {"4": "32"}
+GRAPHS = {"llama": TORCH, "llama@last": TORCH, "jax-llama": JAX, "jax-chunks": JAX}
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_tokens_of_the_cpu(tmp_path, name):
-    text = graphs.widened(graphs.stored(name), *GRAPHS[name])
-    whole = graphs.plain(text, tmp_path / "whole.so")
-    vocab = int(re.search(r"vocab_size = (\d+)", text)[1])
+    sizes, last = GRAPHS[name]
+    text = graphs.widened(graphs.stored(name), sizes, last)
+    vocab = int(sizes.get("32", 32))
+    text = text.replace("vocab_size = 32", f"vocab_size = {vocab}")
+    whole = graphs.plain(graphs.widened(graphs.stored(name.partition("@")[0]), sizes, last), tmp_path / "whole.so")
     graphs.imported(text, tmp_path, graphs.weights_of(whole), "dtype=bf16 weights=bf16 page=16")
     module = (tmp_path / "model.mlir").read_text()
     graphs.compiled(module, tmp_path / "cpu.so")
