@@ -226,7 +226,7 @@ bool isJoined(OpOperand *operand) {
                   !llvm::all_of(maker.getIndexingMapsArray(),
                                 [](AffineMap map) { return map.isIdentity(); });
   return isCopy(maker) || getElementTypeOrSelf(operand->get()).isIntOrIndex() ||
-         ((isScaled || reader.getNumReductionLoops()) &&
+         ((isScaled || isCopy(reader) || reader.getNumReductionLoops()) &&
           operand->get().hasOneUse());
 }
 

@@ -31,9 +31,12 @@ struct Rotation {
   int64_t width = 0;
   bool interleaved = false;
   SmallVector<ExprId> angles = {};
+  /// What all elements are multiplied with behind it.
+  std::optional<ExprId> factor = {};
 
   bool operator==(const Rotation &other) const {
-    return interleaved == other.interleaved && angles == other.angles;
+    return std::tie(interleaved, angles, factor) ==
+           std::tie(other.interleaved, other.angles, other.factor);
   }
 };
 
@@ -84,6 +87,38 @@ private:
     Angles angles(elements, graph.function, positions, longest());
     for (OpOperand *each : heads)
       raise(elements, angles, *each);
+    if (tables)
+      for (BlockArgument argument : graph.function.getArguments())
+        if (argument.getType() ==
+            RankedTensorType::get({}, Float32Type::get(&getContext())))
+          spread(elements, angles, argument);
+  }
+
+  /// A weight that is one number becomes a row of it for those who read it
+  /// element by element.
+  static void spread(Elements &elements, Angles &angles, Value number) {
+    for (OpOperand &use : llvm::make_early_inc_range(number.getUses())) {
+      auto op = dyn_cast<linalg::GenericOp>(use.getOwner());
+      auto type = op && op.getNumResults() == 1
+                      ? cast<RankedTensorType>(op.getResult(0).getType())
+                      : RankedTensorType();
+      if (!type || op.getNumReductionLoops() || type.getRank() == 0 ||
+          type.getShape().back() % 2 || !op.isDpsInput(&use) ||
+          !op.getMatchingIndexingMap(op.getDpsInitOperand(0)).isIdentity())
+        continue;
+      SmallVector<ExprId> columns(type.getShape().back(),
+                                  *elements.element(number, {}));
+      Value table = angles.table(columns, /*rows=*/1);
+      if (!table)
+        continue;
+      OpBuilder b(op);
+      SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+      maps[use.getOperandNumber()] =
+          b.getMultiDimIdentityMap(type.getRank()).getMinorSubMap(1);
+      op.setIndexingMapsAttr(b.getAffineMapArrayAttr(maps));
+      use.set(tensor::CollapseShapeOp::create(
+          b, op.getLoc(), table, ArrayRef<ReassociationIndices>{{0, 1}}));
+    }
   }
 
   /// The most positions there can be; 0 if the module does not say.
@@ -101,7 +136,8 @@ private:
     Rotation rotation;
     for (Value each : sources(heads)) {
       std::optional<Rotation> found = compare(elements, angles, heads, each);
-      if (!found || (found->width && !tables))
+      if (!found || (found->width && !tables) ||
+          (isByHeads(each) && found->width <= rotation.width))
         continue;
       from = each;
       rotation = *found;
@@ -109,7 +145,8 @@ private:
     if (!from || (from == heads && !rotation.width))
       return;
     Value table;
-    if (rotation.width && !(table = angles.table(rotation.angles)))
+    if (rotation.width &&
+        !(table = angles.table(rotation.angles, angles.length())))
       return;
     OpBuilder b(heads.getContext());
     Location loc = operand.getOwner()->getLoc();
@@ -128,7 +165,38 @@ private:
           "{0} of {1} elements of each head are rotated by a table of angles",
           rotation.width, type.getDimSize(2));
     }
+    if (rotation.factor)
+      rows = multiplied(b, loc, rows,
+                        elements.expressions()[*rotation.factor].value);
     operand.set(rows);
+  }
+
+  static Value multiplied(OpBuilder &b, Location loc, Value rows,
+                          APFloat factor) {
+    auto type = cast<RankedTensorType>(rows.getType());
+    AffineMap map = b.getMultiDimIdentityMap(type.getRank());
+    SmallVector<utils::IteratorType> loops(type.getRank(),
+                                           utils::IteratorType::parallel);
+    Value to = tensor::EmptyOp::create(
+        b, loc, tensor::getMixedSizes(b, loc, rows), type.getElementType());
+    return linalg::GenericOp::create(
+               b, loc, type, rows, to, ArrayRef{map, map}, loops,
+               [&](OpBuilder &b, Location loc, ValueRange in) {
+                 Value by = arith::ConstantOp::create(
+                     b, loc, b.getFloatAttr(in[0].getType(), factor));
+                 linalg::YieldOp::create(
+                     b, loc,
+                     arith::MulFOp::create(b, loc, in[0], by).getResult());
+               })
+        .getResult(0);
+  }
+
+  /// Whether heads come before rows, as graphs have them around attention.
+  static bool isByHeads(Value value) {
+    ArrayRef<int64_t> shape = cast<ShapedType>(value.getType()).getShape();
+    const int64_t *large =
+        llvm::find_if(shape, [](int64_t size) { return size != 1; });
+    return large != shape.end() && !ShapedType::isDynamic(*large);
   }
 
   /// How `heads` come of `rows`: for any head as one, or, where a graph takes
@@ -146,6 +214,8 @@ private:
         auto own = elementsOf(elements, rows, shape, number);
         auto found =
             made && own ? prove(elements, angles, *made, *own) : std::nullopt;
+        if (made && own && !found)
+          found = proveScaled(elements, angles, *made, *own);
         if (!found || (all && !(*all == *found))) {
           all = std::nullopt;
           break;
@@ -169,17 +239,17 @@ private:
     for (auto [d, size] : llvm::enumerate(type.getShape()))
       if (size != 1)
         large.push_back(d);
-    if (large.empty() || !type.isDynamicDim(large[0]))
-      return std::nullopt;
-    bool isJoined =
-        large.size() == 2 && type.getDimSize(large[1]) == heads * dim;
-    if (!isJoined && (large.size() != 3 || type.getDimSize(large[1]) != heads ||
-                      type.getDimSize(large[2]) != dim))
+    auto at = [&](size_t i) { return type.getDimSize(large[i]); };
+    bool isJoined = large.size() == 2 && at(1) == heads * dim;
+    int64_t row = large.size() == 3 && type.isDynamicDim(large[1]);
+    if (large.empty() || !type.isDynamicDim(large[row]) ||
+        (!isJoined &&
+         (large.size() != 3 || at(1 - row) != heads || at(2) != dim)))
       return std::nullopt;
     SmallVector<ExprId> index(type.getRank(), elements.integer({0})), result;
-    index[large[0]] = elements.integer({0, {1, 0, 0, 0}});
+    index[large[row]] = elements.integer({0, {1, 0, 0, 0}});
     if (!isJoined)
-      index[large[1]] = elements.integer(head);
+      index[large[1 - row]] = elements.integer(head);
     for (int64_t i = 0; i < dim; ++i) {
       index[large.back()] =
           elements.integer(isJoined ? sum(scaled(head, dim), {i}) : Linear{i});
@@ -208,6 +278,30 @@ private:
         if (isRows(each.getType()))
           found.insert(each);
     }
+    return found;
+  }
+
+  /// Of elements that are all multiplied with one number.
+  static std::optional<Rotation> proveScaled(const Elements &elements,
+                                             Angles &angles,
+                                             SmallVector<ExprId> made,
+                                             ArrayRef<ExprId> own) {
+    auto isNumber = [&](ExprId id) {
+      return elements.expressions()[id].kind == Expr::Kind::Float;
+    };
+    std::optional<ExprId> factor;
+    for (ExprId &each : made) {
+      const Expr *product = elements.application<arith::MulFOp>(each);
+      int at = product && isNumber(product->operands[1]);
+      if (!product || !isNumber(product->operands[at]) ||
+          (factor && factor != product->operands[at]))
+        return std::nullopt;
+      factor = product->operands[at];
+      each = product->operands[1 - at];
+    }
+    std::optional<Rotation> found = prove(elements, angles, made, own);
+    if (found)
+      found->factor = factor;
     return found;
   }
 
@@ -290,17 +384,25 @@ private:
   static Value asHeads(OpBuilder &b, Location loc, Value rows,
                        RankedTensorType type) {
     auto from = cast<RankedTensorType>(rows.getType());
-    int64_t row = rowDims(from).front();
     SmallVector<ReassociationIndices> groups(1);
+    bool isLater = false; // than a dimension that is not 1
     for (int64_t d = 0; d < from.getRank(); ++d) {
-      // Dimensions of 1 belong to the ones before, the first to the rows.
-      if (d > row && from.getDimSize(d) != 1)
+      if (isLater && from.getDimSize(d) != 1)
         groups.emplace_back();
+      isLater |= from.getDimSize(d) != 1;
       groups.back().push_back(d);
     }
     if (static_cast<int64_t>(groups.size()) < from.getRank())
       rows = tensor::CollapseShapeOp::create(b, loc, rows, groups);
     from = cast<RankedTensorType>(rows.getType());
+    if (from.isDynamicDim(1)) {
+      SmallVector<OpFoldResult> shape = tensor::getMixedSizes(b, loc, rows);
+      std::swap(shape[0], shape[1]);
+      Value to = tensor::EmptyOp::create(b, loc, shape, type.getElementType());
+      return linalg::TransposeOp::create(b, loc, rows, to,
+                                         ArrayRef<int64_t>{1, 0, 2})
+          ->getResult(0);
+    }
     if (from == type)
       return rows;
     SmallVector<OpFoldResult> shape = {

@@ -161,8 +161,9 @@ def KVRaiseRotations : Pass<"kv-raise-rotations", "::mlir::ModuleOp"> {
     and sliced), and read from there. With `tables` also what is proven to be a
     rotation of such a tensor: `x[i] * c[i] - x[j] * s[i]` and
     `x[j] * c[i] + x[i] * s[i]` of halves or of neighbours, perhaps of the first elements
-    alone. It becomes a `kv.rope`; c and s, which positions and weights alone
-    decide, are a weight of their own, and `kv.computed` says how it is computed.
+    alone, perhaps times a number behind it. It becomes a `kv.rope`; c and s, which positions
+    and weights alone decide, are a weight of their own, and `kv.computed` says how it is
+    computed. So is a row of a weight that is one number, where elements are computed with it.
   }];
   let options = [
     Option<"tables", "tables", "bool", "false",

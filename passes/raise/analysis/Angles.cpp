@@ -108,7 +108,7 @@ Attribute Angles::tree(ArrayRef<ExprId> columns) const {
   return b.getArrayAttr(node);
 }
 
-Value Angles::table(ArrayRef<ExprId> columns) {
+Value Angles::table(ArrayRef<ExprId> columns, int64_t rows) {
   Value &table = tables[columns.vec()];
   if (table)
     return table;
@@ -116,12 +116,12 @@ Value Angles::table(ArrayRef<ExprId> columns) {
   for (auto [i, id] : llvm::enumerate(columns))
     each[i % 2].push_back(id);
   Attribute even = tree(each[0]), odd = tree(each[1]);
-  if (!even || !odd || longest < 1)
+  if (!even || !odd || rows < 1)
     return {};
   Builder b(function.getContext());
   auto type = RankedTensorType::get(
-      {longest, static_cast<int64_t>(columns.size())}, b.getF32Type());
-  std::string name = "rotations." + std::to_string(tables.size() - 1);
+      {rows, static_cast<int64_t>(columns.size())}, b.getF32Type());
+  std::string name = "computed." + std::to_string(tables.size() - 1);
   unsigned place = function.getNumArguments();
   if (failed(function.insertArgument(
           place, type,

@@ -25,11 +25,13 @@ public:
   /// operations that a file's writer knows.
   bool isAngle(ExprId id);
 
-  /// f32 [longest, columns] of `columns`, where those with even numbers are one
+  /// f32 [rows, columns] of `columns`, where those with even numbers are one
   /// expression but for its numbers, and those with odd ones. Null if they are
   /// not.
-  mlir::Value table(llvm::ArrayRef<ExprId> columns);
+  mlir::Value table(llvm::ArrayRef<ExprId> columns, int64_t rows);
 
+  /// As many rows as there are positions; 0 if nobody knows.
+  int64_t length() const { return longest; }
   mlir::Value positions() const { return rowPositions; }
 
 private:

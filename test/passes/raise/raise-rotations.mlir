@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @halves
 // CHECK-SAME: %[[ANGLES:[a-z0-9]+]]: tensor<64x4xf32> {kv.computed = {{\[}}["math.cos", "f32", ["arith.mulf", "f32",
 // CHECK-SAME: ["arith.sitofp", "f32", ["position"]], ["weight", "freqs", ["number", "i64", [0, 1]]]]], ["math.sin", {{.*}}],
-// CHECK-SAME: kv.weight = "rotations.0"}
+// CHECK-SAME: kv.weight = "computed.0"}
 // The keys were repeated for two query heads each, and every second of those is stored.
 // CHECK: %[[X:.*]] = tensor.expand_shape %arg0 {{.*}} : tensor<?x8xf32> into tensor<?x2x4xf32>
 // CHECK: %[[POSITIONS:.*]] = kv.positions

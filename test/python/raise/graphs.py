@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 import host
-from kv_import.graphs.raised_weights import write_raised_weights
 from tools import ROOT, find, manifest
 
 STORED = ROOT / "test/data/raise"
@@ -41,6 +40,7 @@ def raised(text, path, *options):
 
 def imported(text, folder, weights, options):
     """model.mlir and weights.safetensors in a folder, as kv-import makes them of a graph and its f32 weights."""
+    from kv_import.graphs.raised_weights import write_raised_weights
     module, errors = opt(text, f"--kv-raise={options} tables=true")
     assert module is not None, errors
     (folder / "model.mlir").write_text(module)
@@ -66,7 +66,7 @@ def widened(text, sizes, last):
     for shapes in (r"(tensor<)([0-9?x]+x(?:b?f[0-9]+|i32))(>)", r"(output_shape \[)([^\]]*)(\])",
                    r"(extract_slice [^\[]*\[)([^\]]*)(\])", r"(extract_slice [^\[]*\[[^\]]*\] \[)([^\]]*)(\])"):
         text = re.sub(shapes, shape, text)
-    return re.sub(r"(arith.constant (?:dense<)?)([0-9.e+]+)(>? : (?:tensor<)?(?:i64|i32|index|f32)>?\n)",
+    return re.sub(r"((?:arith.constant (?:dense<)?|scale = ))([0-9.e+-]+)(>? : (?:tensor<)?(?:i64|i32|index|f32|f64)\b)",
                   lambda found: found[1] + sizes.get(found[2], found[2]) + found[3], text)
 
 

@@ -37,8 +37,8 @@ def test_equals_the_graph_at_every_cut(name, tmp_path):
         assert run.tobytes() == runs[0].tobytes()
 
 
-ROTATED = {"falcon": 2, "gemma2": 4, "gpt_oss": 4, "jax-chunks": 4, "jax-llama": 4, "jax-neox": 4, "llama": 2,
-           "qwen3_moe": 2}  # graphs, and how many rotations they have
+ROTATED = {"falcon": 2, "gemma2": 4, "gemma3": 4, "gpt_oss": 4, "jax-chunks": 4, "jax-gemma": 4, "jax-llama": 4,
+           "jax-neox": 4, "llama": 2, "qwen3_moe": 2}  # graphs, and how many rotations they have
 
 
 @pytest.mark.parametrize("name", ROTATED)
