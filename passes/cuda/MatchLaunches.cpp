@@ -97,14 +97,24 @@ static std::optional<LaunchMatch> matchMatmul(GenericOp op) {
   return LaunchMatch{LaunchMatch::Matmul, {x, weight}};
 }
 
-/// Whether `sums` are the sums of the squares of each row of `x`.
-static bool isSumOfSquares(Value sums, Value x) {
-  auto op = sums.getDefiningOp<GenericOp>();
-  if (!op || op.getNumResults() != 1 || op.getNumLoops() == 0 ||
-      op.getNumReductionLoops() != 1 ||
-      op.getIteratorTypesArray().back() != utils::IteratorType::reduction ||
-      op.getIndexingMapsArray().back() != Maps(op).rows)
+/// Whether the elements of `sums` at `map`, which maps the loops of a generic,
+/// are the sums of the squares of the rows of `x`, whose elements the loops
+/// are.
+static bool isSumOfSquares(Element sums, Value x) {
+  auto op = sums.tensor.getDefiningOp<GenericOp>();
+  unsigned rank = sums.map.getNumDims();
+  if (!op || op.getNumResults() != 1 || op.getNumLoops() != rank ||
+      op.getNumReductionLoops() != 1)
     return false;
+  AffineMap out = op.getIndexingMapsArray().back();
+  if (!out.isProjectedPermutation() || out.getNumResults() + 1 != rank)
+    return false;
+  // The loops of the sum as those of the generic, the last of which is summed.
+  SmallVector<AffineExpr> loops(rank,
+                                getAffineDimExpr(rank - 1, op.getContext()));
+  for (auto [loop, at] : llvm::zip(out.getResults(), sums.map.getResults()))
+    loops[cast<AffineDimExpr>(loop).getPosition()] = at;
+  AffineMap asMatched = AffineMap::get(rank, 0, loops, op.getContext());
   std::optional<Scalar> term = summand(op);
   if (!term)
     return false;
@@ -113,7 +123,7 @@ static bool isSumOfSquares(Value sums, Value x) {
          llvm::all_of(square.over, [&](Scalar each) {
            std::optional<Element> element = elementOf(each);
            return element && element->tensor == x &&
-                  element->map == Maps(op).identity;
+                  element->map.compose(asMatched).isIdentity();
          });
 }
 
@@ -124,8 +134,7 @@ struct MeanSquare {
 };
 } // namespace
 
-static std::optional<MeanSquare> matchMeanSquare(Scalar scalar, Value x,
-                                                 AffineMap rows) {
+static std::optional<MeanSquare> matchMeanSquare(Scalar scalar, Value x) {
   auto terms = operandsOf<arith::AddFOp>(scalar);
   if (!terms)
     return std::nullopt;
@@ -150,8 +159,8 @@ static std::optional<MeanSquare> matchMeanSquare(Scalar scalar, Value x,
     scale /= *number;
   }
   int64_t width = cast<ShapedType>(x.getType()).getShape().back();
-  if (!sums || sums->map != rows || ShapedType::isDynamic(width) ||
-      !(scale > 0) || !isSumOfSquares(sums->tensor, x))
+  if (!sums || ShapedType::isDynamic(width) || !(scale > 0) ||
+      !isSumOfSquares(*sums, x))
     return std::nullopt;
   double factor = scale * double(width);
   if (std::abs(factor - 1) <= 1e-6)
@@ -211,7 +220,7 @@ static std::optional<LaunchMatch> matchNorm(GenericOp op) {
       return std::nullopt;
   if (!x || !square || (weight && number))
     return std::nullopt;
-  std::optional<MeanSquare> mean = matchMeanSquare(*square, x, maps.rows);
+  std::optional<MeanSquare> mean = matchMeanSquare(*square, x);
   if (!mean || (weight && mean->factor != 1))
     return std::nullopt;
   match.epsilon = mean->epsilon;

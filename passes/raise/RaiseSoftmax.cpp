@@ -98,10 +98,7 @@ private:
   const Expr &at(ExprId id) { return elements.expressions()[id]; }
 
   template <typename Op> const Expr *application(ExprId id) {
-    const Expr &expr = at(id);
-    bool matches = expr.kind == Expr::Kind::Operation && expr.op &&
-                   !expr.isReduction && isa<Op>(expr.op);
-    return matches ? &expr : nullptr;
+    return elements.application<Op>(id);
   }
 
   /// Operands of an operation, or zeros.

@@ -18,23 +18,25 @@
 
 namespace kv {
 
-/// constant + q * coefficients[0] + k * coefficients[1] + T * coefficients[2].
+/// constant + q * coefficients[0] + k * coefficients[1] + T * coefficients[2] +
+/// n * coefficients[3], where n is any number from 0 on, such as a head's.
 struct Linear {
   int64_t constant = 0;
-  std::array<int64_t, 3> coefficients = {0, 0, 0};
+  std::array<int64_t, 4> coefficients = {0, 0, 0, 0};
 
   bool isConstant() const {
-    return coefficients == std::array<int64_t, 3>{0, 0, 0};
+    return coefficients == std::array<int64_t, 4>{0, 0, 0, 0};
   }
   auto operator<=>(const Linear &) const = default;
 };
 
-/// Whether it is at least 0 for all 0 <= q, k < T and T >= 1; nothing where it
-/// is so for some of them.
+/// Whether it is at least 0 for all 0 <= q, k < T, T >= 1 and n >= 0; nothing
+/// where it is so for some of them.
 std::optional<bool> isNonNegative(const Linear &linear);
 
-/// a - b.
 Linear difference(const Linear &a, const Linear &b);
+Linear sum(const Linear &a, const Linear &b);
+Linear scaled(Linear linear, int64_t factor);
 
 /// c + n * T, if a size is that.
 std::optional<Linear> linearSize(const std::optional<Size> &size);
@@ -84,6 +86,14 @@ public:
                                llvm::ArrayRef<std::optional<ExprId>> loops);
 
   const std::deque<Expr> &expressions() const { return all; }
+
+  /// An expression that is an `Op` of others, or null.
+  template <typename Op> const Expr *application(ExprId id) const {
+    const Expr &expr = all[id];
+    bool matches = expr.kind == Expr::Kind::Operation && expr.op &&
+                   !expr.isReduction && mlir::isa<Op>(expr.op);
+    return matches ? &expr : nullptr;
+  }
 
   Obstacle obstacle;
 
