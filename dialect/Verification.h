@@ -49,8 +49,8 @@ llvm::LogicalResult verifyLayer(mlir::Operation *op, mlir::Value layer,
 llvm::LogicalResult verifyCache(CacheOpInterface op,
                                 std::optional<mlir::Type> collection);
 
-/// [layer, part] stands with components and not with a handle, and constants
-/// name a layer and a part.
+/// [layer, plane] stands with components and not with a handle, and constants
+/// name a layer and a plane.
 llvm::LogicalResult verifyPlace(CacheOpInterface op, mlir::OperandRange place);
 
 /// The signs that a number may have.

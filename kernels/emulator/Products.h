@@ -71,7 +71,7 @@ private:
     bool complete = false;
     int waited = 0; // threads that waited for it
   };
-  struct Group {
+  struct ProductGroup {
     std::deque<Product> products; // those that not all have waited for
     Moment first = 1;             // the number of the first of them
     ProductRequest requests[GroupThreads];
@@ -94,7 +94,7 @@ private:
     const uint32_t *registers;
     std::vector<uint32_t> words;
   };
-  struct Thread {
+  struct ProductThread {
     uint64_t time = 0;   // counts fences, products and waits
     uint64_t fenced = 0; // when the last fence was
     std::vector<Fenced> atFence;
@@ -131,8 +131,8 @@ private:
   ThreadClocks &clocks;
   OrderedWords &words;
   Warpgroups &groups;
-  std::vector<Group> byGroup;
-  std::vector<Thread> threads;
+  std::vector<ProductGroup> byGroup;
+  std::vector<ProductThread> threads;
 };
 
 } // namespace kv::cuda

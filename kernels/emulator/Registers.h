@@ -35,11 +35,11 @@ private:
 
   Machine &machine;
   Warpgroups &groups;
-  struct Group {
+  struct RegisterGroup {
     int held = 0;   // registers a thread
     int wanted = 0; // while its threads wait for more
   };
-  std::vector<Group> held;
+  std::vector<RegisterGroup> held;
   int threads = 0, budget = 0; // of a block
 };
 

@@ -66,7 +66,7 @@ public:
                       Function follows);
   /// Who wrote a column last, or null.
   const Access *writer(int column) const {
-    const Part &part = parts[column];
+    const MemoryPart &part = parts[column];
     return part.written ? &part.writer : nullptr;
   }
   uint32_t &word(int lane, int column) {
@@ -79,7 +79,7 @@ public:
 private:
   static constexpr int Quarters = TensorLanes / WarpReach;
 
-  struct Part {
+  struct MemoryPart {
     bool written = false;
     Access writer{};
     std::vector<Access> readers; // since then
@@ -114,7 +114,7 @@ private:
     return "columns " + std::to_string(column) + " to " +
            std::to_string(column + columns - 1) + " of tensor memory";
   }
-  Part &part(int quarter, int column) {
+  MemoryPart &part(int quarter, int column) {
     return parts[quarter * TensorColumns + column];
   }
   /// Whether this is the last thread of its warp to come; it then acts for all
@@ -135,7 +135,7 @@ private:
   Machine &machine;
   ThreadClocks &clocks;
   std::vector<uint32_t> words;
-  std::vector<Part> parts; // a quarter's columns after those of the one before
+  std::vector<MemoryPart> parts; // a quarter's columns, in order
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   std::vector<Allocation> allocations;
@@ -148,7 +148,7 @@ void TensorMemory::writeByProduct(int thread, Moment product, int column,
   int group = thread / GroupThreads;
   for (int q = 0; q < Quarters; ++q)
     for (int c = column; c < column + columns; ++c) {
-      Part &each = part(q, c);
+      MemoryPart &each = part(q, c);
       if (each.written && !follows(each.writer))
         checkBehind(thread, "a product writes", each.writer, c);
       for (const Access &reader : each.readers)

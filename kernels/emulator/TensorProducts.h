@@ -45,7 +45,7 @@ public:
   void land();
 
 private:
-  struct Product {
+  struct IssuedProduct {
     TensorRequest what;
     TensorProduct shape;
     Moment number;
@@ -58,20 +58,20 @@ private:
     Knowledge known; // that it passes on
   };
   /// The issued products of a warpgroup.
-  struct Group {
+  struct TensorGroup {
     int issuer = -1;
     Moment count = 0, committed = 0;
-    std::deque<Product> products; // in flight
+    std::deque<IssuedProduct> products; // in flight
     std::deque<Commit> commits;
   };
 
   bool isIssuer(int thread);
   /// Reads operands as they are now; when a product is issued, its words are
   /// checked.
-  void readOperands(int thread, Product &product, bool issued,
+  void readOperands(int thread, IssuedProduct &product, bool issued,
                     std::vector<uint32_t> &a, std::vector<uint32_t> &b);
-  void compute(const Product &product);
-  void complete(int group, Product &product);
+  void compute(const IssuedProduct &product);
+  void complete(int group, IssuedProduct &product);
   float &sum(int lane, int column) {
     return sums[size_t(lane) * TensorColumns + column];
   }
@@ -81,7 +81,7 @@ private:
   OrderedWords &words;
   SharedBarriers &barriers;
   TensorMemory &memory;
-  std::vector<Group> groups;
+  std::vector<TensorGroup> groups;
   std::vector<float> sums; // what tensor memory will be
 };
 

@@ -95,6 +95,9 @@ private:
   /// Whether rows of all tensors can be moved in chunks.
   llvm::LogicalResult checkRows(mlir::Operation *op, RuntimeFunction callee,
                                 mlir::ValueRange tensors);
+  /// Whether a kernel multiplies rows by a weight into a result: `tensors`.
+  llvm::LogicalResult checkMatmul(mlir::linalg::GenericOp op,
+                                  mlir::ValueRange tensors);
   /// Rows that are multiplied have the weight's type, whatever it costs of f32;
   /// another type that the module asks for would be something else. i8 is for
   /// quantised weights only.

@@ -14,7 +14,7 @@ using linalg::GenericOp;
 
 namespace {
 /// A fraction: the product of `over` divided by the product of `under`.
-struct Product {
+struct LaunchProduct {
   SmallVector<Scalar> over, under;
 };
 } // namespace
@@ -24,7 +24,7 @@ static bool isConstant(Scalar scalar, double wanted) {
   return value && *value == wanted;
 }
 
-static void factor(Scalar scalar, bool under, Product &product) {
+static void factor(Scalar scalar, bool under, LaunchProduct &product) {
   if (auto factors = operandsOf<arith::MulFOp>(scalar)) {
     factor((*factors)[0], under, product);
     factor((*factors)[1], under, product);
@@ -36,8 +36,8 @@ static void factor(Scalar scalar, bool under, Product &product) {
   }
 }
 
-static Product factor(Scalar scalar) {
-  Product product;
+static LaunchProduct factor(Scalar scalar) {
+  LaunchProduct product;
   factor(scalar, /*under=*/false, product);
   return product;
 }
@@ -81,7 +81,7 @@ static std::optional<LaunchMatch> matchMatmul(GenericOp op) {
   std::optional<Scalar> term = summand(op);
   if (!term || op.getIndexingMapsArray().back() != rows(n))
     return std::nullopt;
-  Product product = factor(*term);
+  LaunchProduct product = factor(*term);
   if (product.over.size() != 2 || !product.under.empty())
     return std::nullopt;
   Value x, weight;
@@ -108,7 +108,7 @@ static bool isSumOfSquares(Value sums, Value x) {
   std::optional<Scalar> term = summand(op);
   if (!term)
     return false;
-  Product square = factor(*term);
+  LaunchProduct square = factor(*term);
   return square.over.size() == 2 && square.under.empty() &&
          llvm::all_of(square.over, [&](Scalar each) {
            std::optional<Element> element = elementOf(each);
@@ -134,7 +134,7 @@ static std::optional<MeanSquare> matchMeanSquare(Scalar scalar, Value x,
   std::optional<double> epsilon = constantOf((*terms)[1]);
   if (!epsilon)
     return std::nullopt;
-  Product mean = factor((*terms)[0]);
+  LaunchProduct mean = factor((*terms)[0]);
   double scale = 1;
   std::optional<Element> sums;
   for (Scalar each : mean.over) {
@@ -163,7 +163,7 @@ static std::optional<MeanSquare> matchMeanSquare(Scalar scalar, Value x,
 /// the weight: then there is no such tensor, and the offset is the number.
 static std::optional<LaunchMatch> matchNorm(GenericOp op) {
   Maps maps(op);
-  Product product = factor(yielded(op));
+  LaunchProduct product = factor(yielded(op));
   LaunchMatch match{LaunchMatch::Norm, {}};
   Value x, weight;
   std::optional<double> number;
@@ -271,7 +271,7 @@ static Value matchLogisticDenominator(Scalar scalar, AffineMap map) {
 /// a / (1 + exp(-a)) * b
 static std::optional<LaunchMatch> matchSiluMul(GenericOp op) {
   AffineMap identity = Maps(op).identity;
-  Product product = factor(yielded(op));
+  LaunchProduct product = factor(yielded(op));
   if (product.over.size() != 2 || product.under.size() != 1)
     return std::nullopt;
   Value a = matchLogisticDenominator(product.under[0], identity);
@@ -287,7 +287,7 @@ static std::optional<LaunchMatch> matchSiluMul(GenericOp op) {
 /// x / (1 + exp(-g)), where g[i] = sum over k of m[i, k] * weight[k]
 static std::optional<LaunchMatch> matchGateRows(GenericOp op) {
   Maps maps(op);
-  Product product = factor(yielded(op));
+  LaunchProduct product = factor(yielded(op));
   if (op.getNumLoops() != 2 || product.over.size() != 1 ||
       product.under.size() != 1)
     return std::nullopt;
@@ -301,7 +301,7 @@ static std::optional<LaunchMatch> matchGateRows(GenericOp op) {
   std::optional<Scalar> term = summand(made);
   if (!term || made.getIndexingMapsArray().back() != inner.rows)
     return std::nullopt;
-  Product parts = factor(*term);
+  LaunchProduct parts = factor(*term);
   if (parts.over.size() != 2 || !parts.under.empty())
     return std::nullopt;
   for (int i : {0, 1}) {
@@ -381,7 +381,7 @@ static std::optional<LaunchMatch> matchSumChoices(GenericOp op) {
   std::optional<Scalar> term = summand(op);
   if (!term || op.getIndexingMapsArray().back() != map({t, n}))
     return std::nullopt;
-  Product product = factor(*term);
+  LaunchProduct product = factor(*term);
   LaunchMatch match{LaunchMatch::SumChoices, {Value(), Value()}};
   for (Scalar each : product.over) {
     if (std::optional<double> number = constantOf(each)) {

@@ -190,7 +190,7 @@ static SmallVector<Value> decompose(Emitter &b, KeepGroupsOp op) {
         Value begin = b.mul(group, b.index(size));
         Value end = b.add(begin, b.index(size)), score;
         SmallVector<Value> last = OrderedRow::beforeAll(b);
-        for (int64_t i = 0; i < op.getBest(); ++i) {
+        for (uint64_t i = 0; i < op.getBest(); ++i) {
           last = row.behind(b, last, begin, end);
           score = i ? arith::AddFOp::create(b, score, last[0]).getResult()
                     : last[0];

@@ -30,7 +30,7 @@ namespace {
 constexpr unsigned Loops = 4;
 
 /// sum over `summed` of x[row, choice or 0, ...] * w[e, ...]
-struct Product {
+struct RoutedProduct {
   GenericOp sum, factors, matrices;
   Value x;
   AffineMap xMap;         // results are loops, or 0 for a dimension that is 1
@@ -122,8 +122,8 @@ tensor::ExtractOp readBy(GenericOp matrices) {
   return read;
 }
 
-std::optional<Product> match(GenericOp sum) {
-  Product product;
+std::optional<RoutedProduct> match(GenericOp sum) {
+  RoutedProduct product;
   product.sum = sum;
   product.factors = factorsOf(sum, product.summed);
   if (!isParallel(product.factors))
@@ -164,7 +164,7 @@ std::optional<Product> match(GenericOp sum) {
 }
 
 /// x without the dimensions that are read at 0, which are 1.
-Value rowsOf(OpBuilder &b, Product product) {
+Value rowsOf(OpBuilder &b, RoutedProduct product) {
   auto type = cast<RankedTensorType>(product.x.getType());
   SmallVector<ReassociationIndices> groups;
   for (auto [d, expr] : llvm::enumerate(product.xMap.getResults())) {
@@ -179,7 +179,7 @@ Value rowsOf(OpBuilder &b, Product product) {
 }
 
 /// The numbers of the experts, i32 [rows, choices].
-Value expertsOf(OpBuilder &b, Product product) {
+Value expertsOf(OpBuilder &b, RoutedProduct product) {
   GenericOp matrices = product.matrices;
   Location loc = matrices.getLoc();
   Value ids = matrices.getDpsInputs()[0];
@@ -211,7 +211,7 @@ Value expertsOf(OpBuilder &b, Product product) {
 }
 
 /// The weight [E, ...] as [E N, K].
-Value weightOf(OpBuilder &b, Product product) {
+Value weightOf(OpBuilder &b, RoutedProduct product) {
   tensor::ExtractOp read = product.read;
   Location loc = product.sum.getLoc();
   Value weight = read.getTensor();
@@ -230,15 +230,15 @@ Value weightOf(OpBuilder &b, Product product) {
 
 struct RaiseExperts : kv::impl::KVRaiseExpertsBase<RaiseExperts> {
   void runOnOperation() override {
-    SmallVector<Product> products;
-    llvm::DenseMap<Value, int64_t> reads;
+    SmallVector<RoutedProduct> products;
+    llvm::DenseMap<Value, size_t> reads;
     getOperation().walk([&](GenericOp op) {
-      if (std::optional<Product> product = match(op)) {
+      if (std::optional<RoutedProduct> product = match(op)) {
         products.push_back(*product);
         ++reads[product->read.getTensor()];
       }
     });
-    for (Product &product : products) {
+    for (RoutedProduct &product : products) {
       tensor::ExtractOp read = product.read;
       auto weight = cast<BlockArgument>(read.getTensor());
       auto type = dyn_cast<RankedTensorType>(weight.getType());

@@ -48,14 +48,14 @@ private:
   mlir::Value slice(Emitter &b, mlir::Value whole, const Sharding &sharding);
   mlir::Value view(Emitter &b, mlir::Value whole, const Sharding &sharding);
 
-  struct Shard {
+  struct ValueShard {
     mlir::Value local;
     Sharding sharding;
     mlir::Value gathered; // null until somebody needs it
   };
   int64_t ranks;
   bool forDevice;
-  llvm::DenseMap<mlir::Value, Shard> shards;
+  llvm::DenseMap<mlir::Value, ValueShard> shards;
 };
 
 } // namespace kv

@@ -39,13 +39,13 @@ void kvInvocationDestroy(KvInvocation *invocation) { delete invocation; }
 /// and no one else holds it. Without all inputs, executing says which are
 /// missing.
 Expected<void> KvInvocation::makeOutput(int index) {
-  Slot &slot = slots[index];
+  BoundSlot &slot = slots[index];
   std::vector<int64_t> shape;
   for (const Dimension &wanted : slot.argument->shape) {
     std::optional<int64_t> size;
     if (wanted.isStatic())
       size = wanted.size;
-    for (const Slot &input : slots)
+    for (const BoundSlot &input : slots)
       for (size_t d = 0; !size && d < input.argument->shape.size(); ++d)
         if (!isOutput(input) && input.argument->shape[d] == wanted)
           size = input.given ? input.view.sizes[d] : 0;
@@ -126,7 +126,7 @@ static int32_t withOutput(const char *function, const KvInvocation *invocation,
 int32_t kvInvocationGetOutput(const KvInvocation *invocation, const char *name,
                               KvTensorView *view) {
   return withOutput("kvInvocationGetOutput", invocation, name, view,
-                    [&](const KvInvocation::Slot &slot) {
+                    [&](const KvInvocation::BoundSlot &slot) {
                       *view = slot.view;
                       return int32_t(KV_STATUS_OK);
                     });
@@ -137,7 +137,7 @@ int32_t kvInvocationGetOutputDLPack(const KvInvocation *invocation,
                                     DLManagedTensor **tensor) {
   return withOutput(
       "kvInvocationGetOutputDLPack", invocation, name, tensor,
-      [&](const KvInvocation::Slot &slot) {
+      [&](const KvInvocation::BoundSlot &slot) {
         if (slot.given)
           return invalid("entry ", invocation->invocation.entry().name, ": ",
                          name, " lies in the memory that it is bound to");

@@ -39,7 +39,7 @@ struct KvModel {
 
 struct KvInvocation {
   /// An input or an output, and what is bound to it.
-  struct Slot {
+  struct BoundSlot {
     const kv::Argument *argument;
     KvTensorView view = {};
     bool given = false;               // by the caller
@@ -53,7 +53,7 @@ struct KvInvocation {
   kv::Expected<void> wait() {
     return (*model.device().backend())->synchronize();
   }
-  bool isOutput(const Slot &slot) const {
+  bool isOutput(const BoundSlot &slot) const {
     return slot.argument->kind == kv::ArgumentKind::Output;
   }
 
@@ -72,7 +72,8 @@ struct KvInvocation {
 
   kv::Model model;
   kv::Invocation invocation;
-  std::vector<Slot> slots; // inputs, then outputs, as the invocation has them
+  std::vector<BoundSlot>
+      slots; // inputs, then outputs, as the invocation has them
   bool executed = false;
 
   std::optional<KvManager> manager; // of the cache arguments

@@ -44,7 +44,7 @@ TextGenerator::TextGenerator(ModelRunner &runner, KVCacheManager &manager,
 
 GenerationStatistics
 TextGenerator::run(std::span<const GenerationRequest> requests) {
-  struct Known : RequestSource {
+  struct KnownRequest : RequestSource {
     std::span<const GenerationRequest> left;
     void poll(bool, std::vector<const GenerationRequest *> &arrived) override {
       for (const GenerationRequest &request : std::exchange(left, {}))

@@ -247,7 +247,7 @@ void DiskStore::tellIndex(const RecordIndex::Change &change) {
 }
 
 /// The slot is given up as soon as no thread reads or writes it.
-void DiskStore::leave(Slot &slot, int32_t index) {
+void DiskStore::leave(DiskSlot &slot, int32_t index) {
   if (slot.isWhole)
     told.add(Tier::Disk, slot.name, /*isStored=*/false);
   slot.isUsed = false;
@@ -326,7 +326,7 @@ void DiskStore::take(std::vector<Finished> &result) {
     ended.swap(finished);
   }
   for (const Job &job : ended) {
-    Slot &slot = all[job.slot];
+    DiskSlot &slot = all[job.slot];
     --slot.users;
     metrics.diskOperations += -1;
     // reset() may have forgotten the record meanwhile.

@@ -95,7 +95,7 @@ private:
     uint64_t epoch = 0;
     bool done = false;
   };
-  struct Slot {
+  struct DiskSlot {
     PrefixName name;
     int32_t users = 0; // reads and writes in flight
     bool isUsed = false, isWhole = false;
@@ -117,7 +117,7 @@ private:
   Expected<void> startThreads(int32_t count);
 
   int32_t takeSlot(std::optional<PrefixName> &evicted);
-  void leave(Slot &slot, int32_t index);
+  void leave(DiskSlot &slot, int32_t index);
   void drop(int32_t slot);
   void tellIndex(const RecordIndex::Change &change);
   IndexedRecord recordOf(int32_t slot) const;
@@ -143,7 +143,7 @@ private:
 
   // Members that the caller's thread uses.
   std::unordered_map<PrefixName, int32_t, HashName> slots;
-  std::vector<Slot> all;
+  std::vector<DiskSlot> all;
   std::vector<int32_t> unused;
   Recency recency;
   std::vector<Job> ended; // scratch of take()

@@ -101,7 +101,7 @@ bool RespConnection::takeLine() {
     return feed(line, /*ends=*/true);
   auto bytes = static_cast<size_t>(length);
   rest = bytes + 2;
-  place = texts ? texts->place(replies, bytes) : LongTexts::Place();
+  place = texts ? texts->place(replies, bytes) : LongTexts::TextPlace();
   isPlaced = bytes > 0 && place.size() == bytes;
   return isPlaced || feed(line, /*ends=*/false);
 }

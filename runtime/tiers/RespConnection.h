@@ -34,7 +34,7 @@ private:
   struct Free {
     void operator()(char *text) const { redisFreeCommand(text); }
   };
-  struct Part {
+  struct TextPart {
     std::unique_ptr<char, Free> large;
     size_t bytes = 0;  // of `large`
     std::string small; // instead: several commands
@@ -43,7 +43,7 @@ private:
     }
   };
 
-  std::vector<Part> parts;
+  std::vector<TextPart> parts;
   size_t count = 0;
 };
 
@@ -58,13 +58,13 @@ struct RespReply {
 /// Where long texts go.
 class LongTexts {
 public:
-  struct Place {
+  struct TextPlace {
     std::span<std::byte> head, body; // the text: first one, then the other
     size_t size() const { return head.size() + body.size(); }
   };
   virtual ~LongTexts() = default;
   /// For the text that is the reply to a command; empty: the reply has it.
-  virtual Place place(size_t command, size_t bytes) = 0;
+  virtual TextPlace place(size_t command, size_t bytes) = 0;
   /// A part of its body is there: next to the one before, and in the CPU's
   /// caches.
   virtual void arrived(std::span<std::byte> part) = 0;
@@ -127,9 +127,9 @@ private:
   LongTexts *texts = nullptr;
   size_t mostBytes = 0, replies = 0, expected = 0;
   // The reply that is being read.
-  std::string line;       // what there is of its first one
-  size_t rest = 0;        // bytes left of the text after the line, and its end
-  LongTexts::Place place; // the rest of the text; empty: hiredis has it
+  std::string line;           // what there is of its first one
+  size_t rest = 0;            // bytes left of the text after the line
+  LongTexts::TextPlace place; // its rest; empty: hiredis has it
   bool isPlaced = false;
 };
 

@@ -80,7 +80,7 @@ RespStore::Known RespStore::look(const PrefixName &name) {
   if (entries.size() >= MostEntries)
     std::erase_if(entries, [](const auto &one) { return !one.second.isAsked; });
   auto [at, isNew] = entries.try_emplace(name);
-  Entry &entry = at->second;
+  StoreEntry &entry = at->second;
   if (isNew) {
     ask(name);
   } else if (!entry.isAsked && Clock::now() >= entry.until) {
@@ -98,7 +98,7 @@ void RespStore::flush() {
     return;
   {
     std::lock_guard lock(mutex);
-    for (Question &question : asking) {
+    for (StoreQuestion &question : asking) {
       question.round = round;
       questions.push_back(question);
     }
@@ -156,7 +156,7 @@ bool RespStore::take(std::vector<Finished> &result) {
   metrics.storeLosses += lost;
   metrics.storeIsUp = isUp;
   Clock::time_point now = Clock::now();
-  for (const Question &one : answered) {
+  for (const StoreQuestion &one : answered) {
     --busy;
     ++(!one.isAnswered ? metrics.failedStoreQuestions
        : one.isPresent ? metrics.storeHits
@@ -164,8 +164,8 @@ bool RespStore::take(std::vector<Finished> &result) {
     auto at = entries.find(one.name);
     if (one.round == current && at != entries.end())
       at->second = one.isPresent
-                       ? Entry{Known::Present, false, now + PresentFor}
-                       : Entry{Known::Absent, false, now + AbsentFor};
+                       ? StoreEntry{Known::Present, false, now + PresentFor}
+                       : StoreEntry{Known::Absent, false, now + AbsentFor};
   }
   for (const Job &job : ended) {
     --busy;

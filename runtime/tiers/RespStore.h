@@ -83,21 +83,21 @@ private:
     uint64_t round = 0; // of reset()
     bool done = false;
   };
-  struct Question {
+  struct StoreQuestion {
     PrefixName name;
     uint64_t round = 0;
     bool isAnswered = false, isPresent = false;
   };
   /// The work that a thread does in one round trip.
-  struct Batch {
-    std::vector<Question> questions;
+  struct StoreBatch {
+    std::vector<StoreQuestion> questions;
     std::vector<Job> jobs;
     std::shared_ptr<const Epoch> epoch;
     bool isWrong = false;   // the epoch is another one
     bool isRefused = false; // a write
     bool empty() const { return questions.empty() && jobs.empty(); }
   };
-  struct Entry {
+  struct StoreEntry {
     Known known = Known::Asked;
     bool isAsked = true;
     Clock::time_point until = {}; // when it is asked for again
@@ -113,14 +113,15 @@ private:
   using Lock = std::unique_lock<std::mutex>;
   void work(int index);
   void sleep(Lock &lock, Clock::time_point until);
-  Batch pick(int index);
-  Outcome run(Batch &batch, RespConnection &connection, RecordHeader &header);
-  Outcome attempt(Batch &batch, RespConnection &connection,
+  StoreBatch pick(int index);
+  Outcome run(StoreBatch &batch, RespConnection &connection,
+              RecordHeader &header);
+  Outcome attempt(StoreBatch &batch, RespConnection &connection,
                   RecordHeader &header);
   class Incoming;
-  void accept(Batch &batch, size_t command, const RespReply &reply,
+  void accept(StoreBatch &batch, size_t command, const RespReply &reply,
               Incoming &records);
-  void finish(Lock &lock, Batch &batch, Outcome outcome);
+  void finish(Lock &lock, StoreBatch &batch, Outcome outcome);
   void learn(Lock &lock, RespConnection &connection);
   std::optional<std::string> askEpoch(RespConnection &connection, bool &resets);
   static std::string hexOf(std::span<const std::byte> bytes);
@@ -142,10 +143,10 @@ private:
   std::string epochKey;
 
   // Members that the caller's thread uses.
-  std::unordered_map<PrefixName, Entry, HashName> entries;
-  std::vector<Question> asking;
-  std::vector<Job> ended;         // scratch of take()
-  std::vector<Question> answered; // the same
+  std::unordered_map<PrefixName, StoreEntry, HashName> entries;
+  std::vector<StoreQuestion> asking;
+  std::vector<Job> ended;              // scratch of take()
+  std::vector<StoreQuestion> answered; // the same
   int64_t busy = 0;
   int32_t writing = 0;
 
@@ -155,10 +156,10 @@ private:
   // Shared.
   std::mutex mutex; // of all below
   std::condition_variable more, wasReset;
-  std::deque<Question> questions;
+  std::deque<StoreQuestion> questions;
   std::deque<Job> reads, writes;
   std::vector<Job> finished;
-  std::vector<Question> answers;
+  std::vector<StoreQuestion> answers;
   std::shared_ptr<const Epoch> epoch; // null: to be learnt
   /// Epochs that reset() has ended: a server that falls back to one is not
   /// believed.

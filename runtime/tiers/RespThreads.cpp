@@ -50,10 +50,11 @@ static void eachPart(std::span<std::byte> data, Use &&use) {
 /// Puts records where they are wanted, and sums them up on the way.
 class RespStore::Incoming final : public LongTexts {
 public:
-  Incoming(const RespStore &store, const Batch &batch, RecordHeader &header)
+  Incoming(const RespStore &store, const StoreBatch &batch,
+           RecordHeader &header)
       : batch(batch), header(header), found(store.headerBytes) {}
 
-  Place place(size_t command, size_t bytes) override {
+  TextPlace place(size_t command, size_t bytes) override {
     size_t before = 1 + batch.questions.size();
     if (batch.isWrong || command < before)
       return {};
@@ -68,7 +69,7 @@ public:
   bool isRight() { return std::ranges::equal(found, header.finish()); }
 
 private:
-  const Batch &batch;
+  const StoreBatch &batch;
   RecordHeader &header;
   std::vector<std::byte> found; // the header
 };
@@ -91,8 +92,8 @@ std::string_view RespStore::assemble(const Job &job, uint64_t generation,
 // Batches
 //===----------------------------------------------------------------------===//
 
-RespStore::Batch RespStore::pick(int index) {
-  Batch batch;
+RespStore::StoreBatch RespStore::pick(int index) {
+  StoreBatch batch;
   batch.epoch = epoch;
   size_t bytes = headerBytes + recordBytes;
   auto takeFrom = [&](auto &queue, auto &into, size_t most) {
@@ -110,7 +111,8 @@ RespStore::Batch RespStore::pick(int index) {
   return batch;
 }
 
-RespStore::Outcome RespStore::attempt(Batch &batch, RespConnection &connection,
+RespStore::Outcome RespStore::attempt(StoreBatch &batch,
+                                      RespConnection &connection,
                                       RecordHeader &header) {
   Clock::time_point deadline = Clock::now() + address.timeout;
   RespCommands commands;
@@ -122,7 +124,7 @@ RespStore::Outcome RespStore::attempt(Batch &batch, RespConnection &connection,
     return key;
   };
   // Says whether there is a record, as EXISTS does, and that it is of use.
-  for (const Question &question : batch.questions)
+  for (const StoreQuestion &question : batch.questions)
     commands.add({"TOUCH", keyOf(question.name)});
   std::vector<std::byte> record;
   std::string ttl = std::to_string(address.ttl);
@@ -148,8 +150,8 @@ RespStore::Outcome RespStore::attempt(Batch &batch, RespConnection &connection,
       deadline, &records);
 }
 
-void RespStore::accept(Batch &batch, size_t command, const RespReply &reply,
-                       Incoming &records) {
+void RespStore::accept(StoreBatch &batch, size_t command,
+                       const RespReply &reply, Incoming &records) {
   using Kind = RespReply::Kind;
   if (command == 0) {
     batch.isWrong =
@@ -159,7 +161,7 @@ void RespStore::accept(Batch &batch, size_t command, const RespReply &reply,
   if (batch.isWrong)
     return;
   if (size_t at = command - 1; at < batch.questions.size()) {
-    Question &question = batch.questions[at];
+    StoreQuestion &question = batch.questions[at];
     question.isAnswered = reply.kind == Kind::Number;
     question.isPresent = question.isAnswered && reply.number == 1;
   } else {
@@ -170,12 +172,12 @@ void RespStore::accept(Batch &batch, size_t command, const RespReply &reply,
   }
 }
 
-RespStore::Outcome RespStore::run(Batch &batch, RespConnection &connection,
+RespStore::Outcome RespStore::run(StoreBatch &batch, RespConnection &connection,
                                   RecordHeader &header) {
   return twice(connection, [&] { return attempt(batch, connection, header); });
 }
 
-void RespStore::finish(Lock &lock, Batch &batch, Outcome outcome) {
+void RespStore::finish(Lock &lock, StoreBatch &batch, Outcome outcome) {
   bool isGood = outcome == Outcome::Done && !batch.isWrong;
   lock.lock();
   if (isGood) {
@@ -193,7 +195,7 @@ void RespStore::finish(Lock &lock, Batch &batch, Outcome outcome) {
   } else {
     giveUp();
   }
-  for (Question &question : batch.questions) {
+  for (StoreQuestion &question : batch.questions) {
     question.isAnswered &= isGood;
     question.isPresent &= isGood;
     answers.push_back(question);
@@ -338,7 +340,7 @@ void RespStore::work(int index) {
     if (isEnding && (!hasToDo || Clock::now() >= endBy))
       return;
     if (isUp && epoch) {
-      if (Batch batch = pick(index); !batch.empty()) {
+      if (StoreBatch batch = pick(index); !batch.empty()) {
         lock.unlock();
         Outcome outcome = run(batch, connection, header);
         finish(lock, batch, outcome);

@@ -90,7 +90,7 @@ class KV_CacheOp<string mnemonic, bit writes, bit reads,
       twoFormDefinition # accessDefinition # componentsDefinition;
 }
 
-// An operation on the keys or the values of one layer: `[layer, part]` follows
+// An operation on the keys or the values of one layer: `[layer, plane]` follows
 // a collection's components.
 class KV_PartOfCacheOp<string mnemonic, bit writes, bit reads,
                        list<string> outs = [], list<Trait> traits = [],

@@ -16,16 +16,14 @@
 namespace kv::cuda {
 
 KV_BODY void copyEight(float (&to)[Eight], const float (&from)[Eight]) {
-  KV_UNROLL
-  for (int j = 0; j < Eight; ++j)
+  KV_UNROLL for (int j = 0; j < Eight; ++j)
     to[j] = from[j];
 }
 
 /// x = f(x, y)
 template <class Function>
 KV_BODY void change(float (&x)[Eight], const float (&y)[Eight], Function f) {
-  KV_UNROLL
-  for (int j = 0; j < Eight; ++j)
+  KV_UNROLL for (int j = 0; j < Eight; ++j)
     x[j] = f(x[j], y[j]);
 }
 

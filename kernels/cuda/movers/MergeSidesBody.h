@@ -49,8 +49,7 @@ KV_BODY void mergeSidesBody(B &b, const MergeSidesParams &p) {
         return;
       float part[Eight];
       loadEight(b, x, row * stride + column, type, part);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j)
+      KV_UNROLL for (int j = 0; j < Eight; ++j)
         sum[j] += kv::plan::multiply(part[j], share);
     };
     add(p.a, p.aStride, p.aType, sides.first);

@@ -29,8 +29,7 @@ template <class B>
 KV_BODY float inverseNorm(B &b, const float (&x)[Eight], int lanes, int dim,
                           float epsilon) {
   float sum = 0;
-  KV_UNROLL
-  for (int j = 0; j < Eight; ++j)
+  KV_UNROLL for (int j = 0; j < Eight; ++j)
     sum = kv::plan::fusedMultiplyAdd(x[j], x[j], sum);
   for (int mask = 1; mask < lanes; mask *= 2)
     sum += b.shuffleXor(sum, mask);
@@ -42,8 +41,7 @@ KV_BODY void normChunk(B &b, const HeadRow &row, int chunk, float inverse,
                        float offset, float (&x)[Eight]) {
   float w[Eight];
   loadEight(b, row.weight, chunk * Eight, row.weightType, w);
-  KV_UNROLL
-  for (int j = 0; j < Eight; ++j)
+  KV_UNROLL for (int j = 0; j < Eight; ++j)
     x[j] = x[j] * inverse * (w[j] + offset);
 }
 
@@ -60,20 +58,17 @@ KV_BODY void turnChunk(B &b, const RopeParams &p, int32_t position, int chunk,
     fillNaN(f);
     if (known)
       loadEight(b, p.freqs, angles + chunk * Eight, KV_DTYPE_F32, f);
-    KV_UNROLL
-    for (int j = 0; j < Eight; j += 2)
+    KV_UNROLL for (int j = 0; j < Eight; j += 2)
       rotate(x[j], x[j + 1], f[j], f[j + 1]);
     return;
   }
   bool isFirst = chunk < half;
-  KV_UNROLL
-  for (int part = 0; part < 2; ++part) {
+  KV_UNROLL for (int part = 0; part < 2; ++part) {
     fillNaN(f);
     if (known)
       loadEight(b, p.freqs, angles + (chunk % half * 2 + part) * Eight,
                 KV_DTYPE_F32, f);
-    KV_UNROLL
-    for (int j = 0; j < Eight / 2; ++j) {
+    KV_UNROLL for (int j = 0; j < Eight / 2; ++j) {
       int i = part * (Eight / 2) + j;
       float left = isFirst ? x[i] : partner[i];
       float right = isFirst ? partner[i] : x[i];

@@ -22,8 +22,7 @@
 namespace kv::cuda {
 
 template <class B> KV_BODY uint64_t shuffleSum(B &b, uint64_t x) {
-  KV_UNROLL
-  for (int mask = 1; mask < WarpLanes; mask *= 2) {
+  KV_UNROLL for (int mask = 1; mask < WarpLanes; mask *= 2) {
     auto half = [&](uint32_t bits) {
       return uint64_t(
           bitsAs<uint32_t>(b.shuffleXor(bitsAs<float>(bits), mask)));
@@ -98,8 +97,7 @@ private:
       else if (logit > kv::plan::NoScore)
         keepBetter(all.largest, all.token, logit, token);
     });
-    KV_UNROLL
-    for (int mask = 1; mask < WarpLanes; mask *= 2) {
+    KV_UNROLL for (int mask = 1; mask < WarpLanes; mask *= 2) {
       auto other = [&](int x) {
         return bitsAs<int>(b.shuffleXor(bitsAs<float>(x), mask));
       };
@@ -165,10 +163,89 @@ private:
          i += cluster * MoverThreads * Eight) {
       float x[Eight];
       loadEight(b, logits, i, KV_DTYPE_F32, x);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j)
+      KV_UNROLL for (int j = 0; j < Eight; ++j)
         if (i + j < end)
           f(x[j], i + j);
+    }
+  }
+
+  /// Adds, for this thread's tokens below `prefix`, what counts by the digit
+  /// that follows it.
+  template <Stage S>
+  KV_BODY void sumDigits(uint64_t prefix, int shift, int bits) {
+    constexpr bool ById = S == Stage::Draw;
+    auto sums = b.template shared<uint64_t>(0, Digits * MoverThreads);
+    auto counts = b.template shared<uint8_t>(CountsAt, Digits * MoverThreads);
+    for (int d = 0; d < Digits; ++d) {
+      sums.store(d * MoverThreads + b.thread(), 0);
+      counts.store(b.thread() * Digits + d, 0);
+    }
+    int begin = 0, end = p.width;
+    if (ById && shift + DigitBits < bits) {
+      begin = int(prefix << (shift + DigitBits));
+      end = kv::plan::lesser(end, begin + (Digits << shift));
+    }
+    forEachLogit(begin, end, [&](float logit, int token) {
+      if (logit == kv::plan::NoScore)
+        return;
+      uint64_t place =
+          uint64_t(kv::sampling::orderOf(logit)) << idBits | uint64_t(token);
+      if (place > last)
+        return;
+      if (ById)
+        place = uint64_t(token);
+      if (place >> (shift + DigitBits) != prefix)
+        return;
+      uint64_t weight = 1;
+      if (S != Stage::TopK)
+        weight = kv::sampling::weightOf(logit, maximum, scale);
+      if (weight == 0 || (ById && weight < least))
+        return;
+      int digit = int(place >> shift & (Digits - 1));
+      int sum = digit * MoverThreads + b.thread();
+      sums.store(sum, sums.load(sum) + weight);
+      int count = b.thread() * Digits + digit; // a thread's own words
+      counts.store(count, counts.load(count) ? 2 : 1);
+    });
+  }
+
+  /// The sums of all threads and blocks, and which digits one token has alone.
+  KV_BODY void addThreads() {
+    auto sums = b.template shared<uint64_t>(0, Digits * MoverThreads);
+    auto counts = b.template shared<uint8_t>(CountsAt, Digits * MoverThreads);
+    auto totals = b.template shared<uint64_t>(TotalsAt, Digits);
+    auto alone = b.template shared<uint32_t>(AlonesAt, Digits);
+    int warp = b.thread() / WarpLanes, lane = b.thread() % WarpLanes;
+    for (int d = warp; d < Digits; d += MoverWarps) {
+      uint64_t sum = 0, count = 0;
+      for (int t = lane; t < MoverThreads; t += WarpLanes) {
+        sum += sums.load(d * MoverThreads + t);
+        count += counts.load(t * Digits + d);
+      }
+      sum = shuffleSum(b, sum);
+      count = shuffleSum(b, count);
+      if (cluster > 1) {
+        tell(d * FoundWords, uint32_t(sum));
+        tell(d * FoundWords + 1, uint32_t(sum >> 32));
+        tell(d * FoundWords + 2, uint32_t(count));
+      } else if (lane == 0) {
+        totals.store(d, sum);
+        alone.store(d, count == 1);
+      }
+    }
+    if (cluster > 1) {
+      awaitOthers();
+      if (int d = b.thread(); d < Digits) {
+        uint64_t sum = 0;
+        uint32_t count = 0;
+        for (int r = 0; r < cluster; ++r) {
+          sum += uint64_t(told(r, d * FoundWords + 1)) << 32 |
+                 told(r, d * FoundWords);
+          count += told(r, d * FoundWords + 2);
+        }
+        totals.store(d, sum);
+        alone.store(d, count == 1);
+      }
     }
   }
 
@@ -177,77 +254,14 @@ private:
   /// sum does, more than any.
   template <Stage S> KV_BODY uint64_t firstBeyond(uint64_t given) {
     constexpr bool ById = S == Stage::Draw;
-    auto sums = b.template shared<uint64_t>(0, Digits * MoverThreads);
-    auto counts = b.template shared<uint8_t>(CountsAt, Digits * MoverThreads);
     auto totals = b.template shared<uint64_t>(TotalsAt, Digits);
     auto alone = b.template shared<uint32_t>(AlonesAt, Digits);
     int bits = ById ? idBits : 32 + idBits;
     uint64_t prefix = 0, before = 0, limit = 0;
     for (int shift = bits - DigitBits; shift >= 0; shift -= DigitBits) {
-      for (int d = 0; d < Digits; ++d) {
-        sums.store(d * MoverThreads + b.thread(), 0);
-        counts.store(b.thread() * Digits + d, 0);
-      }
-      int begin = 0, end = p.width;
-      if (ById && shift + DigitBits < bits) {
-        begin = int(prefix << (shift + DigitBits));
-        end = kv::plan::lesser(end, begin + (Digits << shift));
-      }
-      forEachLogit(begin, end, [&](float logit, int token) {
-        if (logit == kv::plan::NoScore)
-          return;
-        uint64_t place =
-            uint64_t(kv::sampling::orderOf(logit)) << idBits | uint64_t(token);
-        if (place > last)
-          return;
-        if (ById)
-          place = uint64_t(token);
-        if (place >> (shift + DigitBits) != prefix)
-          return;
-        uint64_t weight = 1;
-        if (S != Stage::TopK)
-          weight = kv::sampling::weightOf(logit, maximum, scale);
-        if (weight == 0 || (ById && weight < least))
-          return;
-        int digit = int(place >> shift & (Digits - 1));
-        int sum = digit * MoverThreads + b.thread();
-        sums.store(sum, sums.load(sum) + weight);
-        int count = b.thread() * Digits + digit; // a thread's own words
-        counts.store(count, counts.load(count) ? 2 : 1);
-      });
+      sumDigits<S>(prefix, shift, bits);
       b.sync();
-      int warp = b.thread() / WarpLanes, lane = b.thread() % WarpLanes;
-      for (int d = warp; d < Digits; d += MoverWarps) {
-        uint64_t sum = 0, count = 0;
-        for (int t = lane; t < MoverThreads; t += WarpLanes) {
-          sum += sums.load(d * MoverThreads + t);
-          count += counts.load(t * Digits + d);
-        }
-        sum = shuffleSum(b, sum);
-        count = shuffleSum(b, count);
-        if (cluster > 1) {
-          tell(d * FoundWords, uint32_t(sum));
-          tell(d * FoundWords + 1, uint32_t(sum >> 32));
-          tell(d * FoundWords + 2, uint32_t(count));
-        } else if (lane == 0) {
-          totals.store(d, sum);
-          alone.store(d, count == 1);
-        }
-      }
-      if (cluster > 1) {
-        awaitOthers();
-        if (int d = b.thread(); d < Digits) {
-          uint64_t sum = 0;
-          uint32_t count = 0;
-          for (int r = 0; r < cluster; ++r) {
-            sum += uint64_t(told(r, d * FoundWords + 1)) << 32 |
-                   told(r, d * FoundWords);
-            count += told(r, d * FoundWords + 2);
-          }
-          totals.store(d, sum);
-          alone.store(d, count == 1);
-        }
-      }
+      addThreads();
       b.sync();
       if (shift + DigitBits == bits) {
         uint64_t all = 0;

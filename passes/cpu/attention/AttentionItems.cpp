@@ -36,26 +36,25 @@ SmallVector<Value> AttentionItems::forEachTile(VectorEmitter &b,
         Value first = b.loadIndex(operands.rowOffsets, sequence);
         Value end = b.loadIndex(operands.rowOffsets, b.add(sequence, 1));
         Value firstRow = b.mul(first, group), endRow = b.mul(end, group);
-        return b.loop(firstRow, endRow, shape.tileRows, carried,
-                      [&](VectorEmitter &b, Value row, ValueRange carried) {
-                        Value count = b.sub(endRow, row);
-                        count = b.minimum(count, b.index(shape.tileRows));
-                        Value token = b.div(row, group);
-                        Value lastRow = b.add(b.add(row, count), -1);
-                        Value lastToken = b.div(lastRow, group);
-                        Value begin =
-                            b.loadIndex(operands.plan, {token, b.index(2)});
-                        Value last =
-                            b.loadIndex(operands.plan, {lastToken, b.index(3)});
-                        Value some = b.less(begin, last);
-                        Value keys = ifElse(b, some, b.sub(last, begin), 0);
-                        Value leaf = b.div(begin, b.index(plan::CpuLeaf));
-                        Value leafEnd = b.divideUp(last, plan::CpuLeaf);
-                        leaf = ifElse(b, some, leaf, 0);
-                        leafEnd = ifElse(b, some, leafEnd, 0);
-                        Tile tile{sequence, row, count, keys, leaf, leafEnd};
-                        return body(b, tile, carried);
-                      });
+        return b.loop(
+            firstRow, endRow, shape.tileRows, carried,
+            [&](VectorEmitter &b, Value row, ValueRange carried) {
+              Value count = b.sub(endRow, row);
+              count = b.minimum(count, b.index(shape.tileRows));
+              Value token = b.div(row, group);
+              Value lastRow = b.add(b.add(row, count), -1);
+              Value lastToken = b.div(lastRow, group);
+              Value begin = b.loadIndex(operands.plan, {token, b.index(2)});
+              Value last = b.loadIndex(operands.plan, {lastToken, b.index(3)});
+              Value some = b.less(begin, last);
+              Value keys = ifElse(b, some, b.sub(last, begin), 0);
+              Value leaf = b.div(begin, b.index(plan::CpuLeaf));
+              Value leafEnd = b.divideUp(last, plan::CpuLeaf);
+              leaf = ifElse(b, some, leaf, 0);
+              leafEnd = ifElse(b, some, leafEnd, 0);
+              ItemTile tile{sequence, row, count, keys, leaf, leafEnd};
+              return body(b, tile, carried);
+            });
       });
 }
 
@@ -127,7 +126,7 @@ AttentionItems::AttentionItems(VectorEmitter &b, const AttentionShape &shape,
   Value zero = b.index(0);
   SmallVector<Value> totals =
       forEachTile(b, {zero, zero, zero, zero},
-                  [&](VectorEmitter &b, const Tile &tile,
+                  [&](VectorEmitter &b, const ItemTile &tile,
                       ValueRange carried) -> SmallVector<Value> {
                     Value tiles = b.add(carried[0], 1);
                     Value leaves =
@@ -153,7 +152,7 @@ AttentionItems::AttentionItems(VectorEmitter &b, const AttentionShape &shape,
 
   SmallVector<Value> made = forEachTile(
       b, {zero, zero, zero},
-      [&](VectorEmitter &b, const Tile &tile, ValueRange carried) {
+      [&](VectorEmitter &b, const ItemTile &tile, ValueRange carried) {
         Value leaves = b.sub(tile.leafEnd, tile.leafBegin);
         Value isWhole = b.lessOrEqual(leaves, limit);
         AttentionItem whole{tile.sequence,  tile.firstRow, tile.numRows,

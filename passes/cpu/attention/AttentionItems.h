@@ -52,11 +52,11 @@ public:
 
 private:
   /// A tile of the step and the leaves that its rows see.
-  struct Tile {
+  struct ItemTile {
     mlir::Value sequence, firstRow, numRows, keys, leafBegin, leafEnd;
   };
   using TileBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
-      VectorEmitter &, const Tile &, mlir::ValueRange)>;
+      VectorEmitter &, const ItemTile &, mlir::ValueRange)>;
 
   llvm::SmallVector<mlir::Value>
   forEachTile(VectorEmitter &b, mlir::ValueRange initial, TileBody body) const;

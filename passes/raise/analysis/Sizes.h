@@ -54,6 +54,10 @@ public:
 
 private:
   std::optional<Size> compute(mlir::Value value);
+  std::optional<Size> combined(mlir::Operation *op,
+                               llvm::ArrayRef<Size> in) const;
+  std::optional<Size> ordered(mlir::Operation *op,
+                              llvm::ArrayRef<Size> in) const;
   std::optional<Size> element(mlir::Value tensor,
                               llvm::ArrayRef<int64_t> index);
   std::optional<Size> computeDim(mlir::Value tensor, int64_t dim);
