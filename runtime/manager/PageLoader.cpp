@@ -116,12 +116,13 @@ int64_t PageLoader::findLoads(size_t request, const CacheEngineImpl &engine,
   return found.known;
 }
 
-PageLoader::Found PageLoader::find(const Request &request, const Prompt &prompt,
+PageLoader::Found PageLoader::find(const LoadRequest &request,
+                                   const Prompt &prompt,
                                    CacheEngine::Demand &demand, bool waits) {
   State &state = states[request.index];
-  if (state.stage == Stage::None)
+  if (state.stage == LoadStage::None)
     state.until = deadline();
-  state.stage = Stage::None;
+  state.stage = LoadStage::None;
   for (;;) {
     int64_t known = findLoads(request.index, request.engine, request.sequence,
                               prompt, demand);
@@ -169,14 +170,14 @@ void PageLoader::explain(const TextGenerationContext &context,
 // Loading them
 //===----------------------------------------------------------------------===//
 
-bool PageLoader::resume(const Request &request, TextGenerationContext &context,
-                        bool waits) {
-  if (stage(request.index) == Stage::Asking)
+bool PageLoader::resume(const LoadRequest &request,
+                        TextGenerationContext &context, bool waits) {
+  if (stage(request.index) == LoadStage::Asking)
     return isAnswered(request, context.prompt());
   return load(request, context, waits);
 }
 
-bool PageLoader::isAnswered(const Request &request, const Prompt &prompt) {
+bool PageLoader::isAnswered(const LoadRequest &request, const Prompt &prompt) {
   if (nanosecondsNow() >= states[request.index].until)
     return true;
   Sequence &own = request.sequence;
@@ -194,9 +195,10 @@ bool PageLoader::isAnswered(const Request &request, const Prompt &prompt) {
   return true;
 }
 
-void PageLoader::begin(const Request &request, int64_t tokens, int64_t before) {
+void PageLoader::begin(const LoadRequest &request, int64_t tokens,
+                       int64_t before) {
   State &state = states[request.index];
-  state.stage = Stage::Loading;
+  state.stage = LoadStage::Loading;
   state.until = deadline();
   state.next = state.asked = state.committed =
       request.sequence.committedPages();
@@ -207,8 +209,8 @@ void PageLoader::begin(const Request &request, int64_t tokens, int64_t before) {
                            /*isJunction=*/false);
 }
 
-bool PageLoader::load(const Request &request, TextGenerationContext &context,
-                      bool waits) {
+bool PageLoader::load(const LoadRequest &request,
+                      TextGenerationContext &context, bool waits) {
   auto &[index, engine, memory, figures, own] = request;
   State &state = states[index];
   for (;;) {
@@ -244,16 +246,16 @@ bool PageLoader::load(const Request &request, TextGenerationContext &context,
 
 std::string PageLoader::awaited(size_t request) const {
   const State &state = states[request];
-  return state.stage == Stage::Asking
+  return state.stage == LoadStage::Asking
              ? std::string("what a store has")
              : concat(state.end - state.next, " pages from other tiers");
 }
 
-void PageLoader::giveUp(const Request &request) {
+void PageLoader::giveUp(const LoadRequest &request) {
   State &state = states[request.index];
-  if (state.stage == Stage::Loading)
+  if (state.stage == LoadStage::Loading)
     request.figures.abandonedPages += state.pagesEnd - state.committed;
-  state.stage = Stage::None;
+  state.stage = LoadStage::None;
   tiers->endLoad(request.index);
 }
 
@@ -261,13 +263,13 @@ void PageLoader::giveUp(const Request &request) {
 // Requests and their records
 //===----------------------------------------------------------------------===//
 
-void PageLoader::truncate(const Request &request, int64_t tokens) {
+void PageLoader::truncate(const LoadRequest &request, int64_t tokens) {
   giveUp(request);
   if (request.sequence)
     tiers->truncate(request.index, tokens / pageSize);
 }
 
-void PageLoader::release(const Request &request) {
+void PageLoader::release(const LoadRequest &request) {
   if (request.sequence) {
     storeState(request, /*ifPlanned=*/false);
     touchRecords(request);
@@ -281,20 +283,20 @@ Expected<void> PageLoader::reset() {
   for (State &state : states) {
     state.end = state.next;
     state.pagesEnd = std::min(state.pagesEnd, state.end);
-    if (state.stage == Stage::Asking)
+    if (state.stage == LoadStage::Asking)
       state.until = 0; // it is not waited for
   }
   return tiers->reset();
 }
 
-void PageLoader::willWrite(const Request &request, int64_t first) {
+void PageLoader::willWrite(const LoadRequest &request, int64_t first) {
   if (request.sequence)
     tiers->willWrite(request.sequence, first,
                      request.engine.statePlaces(request.sequence).write,
                      request.memory);
 }
 
-Expected<void> PageLoader::commit(const Request &request,
+Expected<void> PageLoader::commit(const LoadRequest &request,
                                   const TextGenerationContext &context) {
   auto &[index, engine, memory, figures, own] = request;
   int64_t first = own.committedPages();
@@ -312,7 +314,7 @@ Expected<void> PageLoader::commit(const Request &request,
   return {};
 }
 
-void PageLoader::storeState(const Request &request, bool ifPlanned) {
+void PageLoader::storeState(const LoadRequest &request, bool ifPlanned) {
   const Sequence &own = request.sequence;
   CacheEngineImpl::Snapshot snapshot = request.engine.snapshotAt(
       own, static_cast<int32_t>(own.committedPages()));
@@ -323,7 +325,7 @@ void PageLoader::storeState(const Request &request, bool ifPlanned) {
 
 /// States first: without the pages they are of no use. One that is superseded
 /// is left to be forgotten.
-void PageLoader::touchRecords(const Request &request) {
+void PageLoader::touchRecords(const LoadRequest &request) {
   const Sequence &own = request.sequence;
   int64_t pages = own.committedPages(), hit = states[request.index].hitEnd;
   auto touchState = [&](int64_t at) {

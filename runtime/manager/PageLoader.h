@@ -29,14 +29,14 @@ namespace kv {
 class PageLoader {
 public:
   /// A claimed request: its number below `requests`, and what it consists of.
-  struct Request {
+  struct LoadRequest {
     size_t index;
     CacheEngineImpl &engine;
     CacheMemory &memory;
     PagedKVCacheManager::Figures &figures;
     Sequence &sequence;
   };
-  enum class Stage {
+  enum class LoadStage {
     None,
     Asking, // a store is asked for pages; the request has pages to compute in
     Loading // pages and a state are on their way to those that it has reserved
@@ -63,9 +63,9 @@ public:
   }
   /// From `tokens` on, the tokens may differ. Pages that were to be loaded are
   /// gone.
-  void truncate(const Request &request, int64_t tokens);
+  void truncate(const LoadRequest &request, int64_t tokens);
   /// The request lets go of its pages.
-  void release(const Request &request);
+  void release(const LoadRequest &request);
   /// No record is found any more, and what is being loaded ends with what has
   /// come. Errors: those of the connector.
   Expected<void> reset();
@@ -89,12 +89,12 @@ public:
                const CacheEngineImpl &engine,
                std::span<CacheEngine::Reason> reasons);
 
-  Stage stage(size_t request) const { return states[request].stage; }
+  LoadStage stage(size_t request) const { return states[request].stage; }
   /// Goes on with what ask() or begin() has begun. False: it still waits, which
   /// it does here if `waits`. After a load the context has skipped what has
   /// come; after an answer find() is next, and a request of which there are
   /// records has no more pages than it has committed.
-  bool resume(const Request &request, TextGenerationContext &context,
+  bool resume(const LoadRequest &request, TextGenerationContext &context,
               bool waits);
   struct Found {
     int64_t known = 0;    // pages that the devices or records have
@@ -104,17 +104,17 @@ public:
   /// which there are records, with recurrent layers up to where there is a
   /// state; 0 if a store is asked, since all is loaded at once. If `waits`,
   /// waits for its answer.
-  Found find(const Request &request, const Prompt &prompt,
+  Found find(const LoadRequest &request, const Prompt &prompt,
              CacheEngine::Demand &demand, bool waits);
   /// The request, which has reserved pages to compute in, waits for a store.
   /// It had processed `before` tokens when the reservation began.
-  void ask(const Request &request, int64_t before) {
-    states[request.index].stage = Stage::Asking;
+  void ask(const LoadRequest &request, int64_t before) {
+    states[request.index].stage = LoadStage::Asking;
     states[request.index].processedBefore = before;
   }
   /// Begins to load `tokens` tokens behind what is committed, to pages that are
   /// reserved; resume() does it.
-  void begin(const Request &request, int64_t tokens, int64_t before);
+  void begin(const LoadRequest &request, int64_t tokens, int64_t before);
   /// What the latest ask() or begin() was told.
   int64_t processedBefore(size_t request) const {
     return states[request].processedBefore;
@@ -122,19 +122,19 @@ public:
   /// What a request waits for, in words.
   std::string awaited(size_t request) const;
   /// What has not come is computed, and not loaded later.
-  void giveUp(const Request &request);
+  void giveUp(const LoadRequest &request);
 
   //===--- Records --------------------------------------------------------===//
 
   /// The request has taken over committed pages that others have computed.
-  void tookOver(const Request &request) {
+  void tookOver(const LoadRequest &request) {
     states[request.index].hitEnd = request.sequence.committedPages();
   }
   /// The pages of a request from `first` on, and its state, will be written.
-  void willWrite(const Request &request, int64_t first);
+  void willWrite(const LoadRequest &request, int64_t first);
   /// Commits what the context has processed, and copies the pages that this
   /// completes, and their state, to records.
-  Expected<void> commit(const Request &request,
+  Expected<void> commit(const LoadRequest &request,
                         const TextGenerationContext &context);
 
   /// Waits until a record has come. False: it takes longer.
@@ -146,7 +146,7 @@ public:
 
 private:
   struct State {
-    Stage stage = Stage::None;
+    LoadStage stage = LoadStage::None;
     int64_t until = 0; // when it is given up; of steady_clock
     /// Loading: the records [next, end), of which those below `asked` have been
     /// asked for. They are those of pages, up to pagesEnd, then those of the
@@ -178,12 +178,13 @@ private:
   int64_t findLoads(size_t request, const CacheEngineImpl &engine,
                     const Sequence &sequence, const Prompt &prompt,
                     CacheEngine::Demand &demand);
-  bool isAnswered(const Request &request, const Prompt &prompt);
-  bool load(const Request &request, TextGenerationContext &context, bool waits);
+  bool isAnswered(const LoadRequest &request, const Prompt &prompt);
+  bool load(const LoadRequest &request, TextGenerationContext &context,
+            bool waits);
   /// Copies the state of the request's committed pages to records, if it is a
   /// snapshot: `ifPlanned`, not if it will soon be superseded by the next one.
-  void storeState(const Request &request, bool ifPlanned);
-  void touchRecords(const Request &request);
+  void storeState(const LoadRequest &request, bool ifPlanned);
+  void touchRecords(const LoadRequest &request);
 
   int64_t pageSize, mostWait;
   bool hasStates;

@@ -361,9 +361,9 @@ Expected<void> PagedManager::beginStep(int32_t buffer) {
 void PagedManager::writeRows(int32_t index, int32_t buffer,
                              std::span<const Place> places) {
   Replica &replica = *replicas[index];
-  const Replica::Step &step = replica.steps[buffer];
+  const Replica::OpenStep &step = replica.steps[buffer];
   for (Place place : places) {
-    Slot &slot = slots[this->index(place)];
+    RequestSlot &slot = slots[this->index(place)];
     [[maybe_unused]] Expected<void> joined =
         replica.engine->join(slot.sequence, step.ticket);
     assert(joined && "the step has just begun");
@@ -406,7 +406,7 @@ void PagedManager::endStep(std::span<const Place> places) {
     over = std::max(over, slots[index(place)].joined);
   // Earlier steps are complete, too, since a device runs steps in order.
   for (const auto &replica : replicas)
-    for (Replica::Step &step : replica->steps)
+    for (Replica::OpenStep &step : replica->steps)
       if (step.number > 0 && step.number <= over) {
         (void)replica->engine->completeStep(step.ticket);
         step.number = 0;

@@ -90,7 +90,7 @@ protected:
   void free(Place place) override;
 
 private:
-  struct Slot {
+  struct RequestSlot {
     /// Opened by the first reservation, since only then the request's scope is
     /// known.
     Sequence sequence;
@@ -100,11 +100,11 @@ private:
     std::unique_ptr<CacheEngineImpl> engine;
     StepTables tables;
     /// For each buffer the step that uses its tables; number 0: no open step.
-    struct Step {
+    struct OpenStep {
       int64_t number = 0;
       Ticket ticket = 0;
     };
-    std::array<Step, CacheMemory::NumBuffers> steps;
+    std::array<OpenStep, CacheMemory::NumBuffers> steps;
     Figures counters;
     Gauge peakUsedPages;
   };
@@ -126,7 +126,7 @@ private:
   CacheEngineImpl &engine(Place place) const {
     return *replicas[place.replica]->engine;
   }
-  PageLoader::Request loadable(Place place) {
+  PageLoader::LoadRequest loadable(Place place) {
     Replica &replica = *replicas[place.replica];
     return {index(place), *replica.engine, memories[place.replica],
             replica.counters, sequence(place)};
@@ -190,7 +190,7 @@ private:
   std::unique_ptr<PageLoader> loader; // null without a connector
   KVCacheMetrics countBefore;         // count() at the last resetMetrics()
   std::vector<std::unique_ptr<Replica>> replicas;
-  std::vector<Slot> slots; // by index(); destroyed before the engines
+  std::vector<RequestSlot> slots; // by index(); destroyed before the engines
 };
 
 } // namespace kv

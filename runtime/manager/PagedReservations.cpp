@@ -95,7 +95,7 @@ PagedManager::alloc(TextGenerationContext &context, int32_t steps) {
       ++replicas[place->replica]->counters.refusals;
     return std::unexpected(std::move(*refused));
   }
-  if (loader && loader->stage(index(*place)) != PageLoader::Stage::None)
+  if (loader && loader->stage(index(*place)) != PageLoader::LoadStage::None)
       [[unlikely]]
     return reserve(context, steps, *place, Purpose::Step);
   // The usual case of a decode step: the sequence has room in its own pages.
@@ -157,10 +157,10 @@ std::expected<Allocation, AllocationError>
 PagedManager::reserve(TextGenerationContext &context, int32_t steps,
                       Place place, Purpose purpose) {
   using Reason = AllocationError::Reason;
-  using Stage = PageLoader::Stage;
+  using Stage = PageLoader::LoadStage;
   if (std::optional<AllocationError> refused = checkStep(context, steps))
     return std::unexpected(std::move(*refused));
-  PageLoader::Request request = loadable(place);
+  PageLoader::LoadRequest request = loadable(place);
   Sequence &own = request.sequence;
   bool waits = !options.tiers.asynchronous || purpose == Purpose::Prefetch;
   auto coming = [&] {

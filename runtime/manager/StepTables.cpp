@@ -14,7 +14,7 @@ bool StepTables::create(CacheMemory &memory, const PoolLayout &layout,
         const PoolLayout::Table &made = layout.tables[index];
         int64_t pitch = memory.pitch(index), segment = pitch / made.bands;
         for (int32_t band = 0; band < made.bands; ++band) {
-          Table &table = buffers[at].tables.emplace_back();
+          StepTable &table = buffers[at].tables.emplace_back();
           table.group = made.firstGroup + band;
           int32_t *entries = memory.table(at, shard, index) + band * segment;
           if (!table.entries.create(entries, rows, pitch))

@@ -26,14 +26,14 @@ public:
   template <class SequenceOf>
   void write(int32_t buffer, const CacheEngineImpl &engine, size_t rows,
              SequenceOf &&sequenceOf) {
-    Buffer &own = buffers[buffer];
+    TableBuffer &own = buffers[buffer];
     for (int32_t *states : own.states)
       for (size_t row = 0; row < rows; ++row) {
         StatePlaces places = engine.statePlaces(sequenceOf(row));
         states[2 * row] = places.read;
         states[2 * row + 1] = places.write;
       }
-    for (Table &table : own.tables)
+    for (StepTable &table : own.tables)
       for (size_t row = 0; row < rows; ++row)
         table.entries.update(static_cast<int64_t>(row), sequenceOf(row),
                              table.group);
@@ -41,15 +41,15 @@ public:
 
 private:
   /// The page ids of one group on one shard.
-  struct Table {
+  struct StepTable {
     LookupTable entries;
     int32_t group = 0;
   };
-  struct Buffer {
-    std::deque<Table> tables;      // which cannot move
+  struct TableBuffer {
+    std::deque<StepTable> tables;  // which cannot move
     std::vector<int32_t *> states; // by shard; empty without states
   };
-  std::array<Buffer, CacheMemory::NumBuffers> buffers;
+  std::array<TableBuffer, CacheMemory::NumBuffers> buffers;
 };
 
 } // namespace kv

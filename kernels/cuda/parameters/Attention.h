@@ -3,6 +3,7 @@
 #ifndef KV_KERNELS_CUDA_PARAMETERS_ATTENTION_H
 #define KV_KERNELS_CUDA_PARAMETERS_ATTENTION_H
 
+#include "SharedLayout.h"
 #include "kernels/block/Block.h"
 #include "kv/ABI/DeviceKernels.h"
 #include "kv/Definition/Fold.h"
@@ -91,7 +92,7 @@ using kernels::Scales;
 /// shared memory once, and nothing is merged between warps at the end. Decode
 /// and prefill differ in RowTiles and Stages only, and so give the same bits.
 ///
-/// With `Bytes` both products are of 8 bits (AttentionBytes.h).
+/// With `Bytes` both products are of 8 bits (attention/mma/ByteOperands.h).
 template <class QueryT, class CacheT, int HeadDimV, int RowTilesV, int StagesV,
           Scales ScalesV = Scales::None, bool Bytes = false>
 struct AttentionConfig {
@@ -185,34 +186,31 @@ struct AttentionConfig {
   /// So does where a head's keys begin, which is five instructions otherwise.
   static constexpr bool KeepsFirstKey = RowTiles == 1;
 
-  /// Shared memory, in bytes.
+  /// Shared memory. A tree's paths lie where finishes do, which come behind the
+  /// last leaf. A merge's tables lie where places of rows, the ring, the
+  /// queries and weights of leaves did.
   static constexpr int RowPlaceBuffers = 4;
-  static constexpr int Ring = 0;
-  static constexpr int Queries = Ring + Stages * StageChunks * ChunkBytes;
-  static constexpr int Weights = Queries + Rows * QueryRows::Pitch * ChunkBytes;
-  static constexpr int RowPlaces = Weights + Rows * LeafWords * 4;
-  static constexpr int Maxima = RowPlaces + RowPlaceBuffers * Leaf * 8;
-  static constexpr int GroupWeights = Maxima + Rows * 16;
-  static constexpr int TotalWeights = GroupWeights + Rows * 8;
-  static constexpr int Finishes = TotalWeights + Rows * 8;
-  static constexpr int Bounds = Finishes + Rows * 8;
-  static constexpr int OutPlaces = Bounds + Rows * 8;
-  static constexpr int QueryScales = OutPlaces + Rows * 8;
-  static constexpr int LargestScales = QueryScales + (Widens ? Rows * 4 : 0);
-  static constexpr int RowSums = LargestScales + (Scaled ? Rows * 16 : 0);
-  static constexpr int RowScales = RowSums + (Scaled ? Rows * 16 : 0);
-  static constexpr int ScaleShares = RowScales + (Scaled ? 4 * Leaf * 4 : 0);
-  static constexpr int ShareWords = Shares ? 4 * ScaleGroups * Leaf : 0;
-  static constexpr int Ticket = ScaleShares + ShareWords * 4;
-  static constexpr int SharedBytes = Ticket + 16;
-
-  /// Places of pieces that a merge looks up before it reads them, which lie
-  /// where places of rows did.
-  static constexpr int MergeTable = RowPlaceBuffers * Leaf * 2;
-  /// Weights of pieces, where the ring, the queries and the weights of leaves
-  /// were.
-  static constexpr int MergeWeights = 0, MergeWeightBytes = RowPlaces;
-  static_assert(MergeTable >= kv::plan::LeavesPerGroup);
+  using Shared = SharedLayout<
+      Slot<slot::Ring, Chunk, Stages * StageChunks>,
+      Slot<slot::Queries, Chunk, Rows * QueryRows::Pitch>,
+      Slot<slot::Weights, uint32_t, Rows * LeafWords>,
+      Slot<slot::RowPlaces, int64_t, RowPlaceBuffers * Leaf>,
+      Slot<slot::Maxima, float, Rows * KeyWarps>,
+      Slot<slot::GroupWeights, FloatPair, Rows>,
+      Slot<slot::TotalWeights, FloatPair, Rows>,
+      Slot<slot::Finishes, FloatPair, Rows>,
+      Over<slot::Paths, IntPair, Rows, slot::Finishes>,
+      Slot<slot::Bounds, IntPair, Rows>, Slot<slot::OutPlaces, int64_t, Rows>,
+      Slot<slot::QueryScales, float, Widens ? Rows : 0>,
+      Slot<slot::LargestScales, float, Scaled ? Rows * Warps : 0>,
+      Slot<slot::RowSums, float, Scaled ? Rows * Warps : 0>,
+      Slot<slot::RowScales, float, Scaled ? 4 * Leaf : 0>,
+      Slot<slot::ScaleShares, uint32_t, Shares ? 4 * ScaleGroups * Leaf : 0>,
+      Slot<slot::Ticket, uint32_t, 4>,
+      Over<slot::PieceSlots, int64_t, RowPlaceBuffers * Leaf, slot::RowPlaces>,
+      Over<slot::PieceMaxima, FloatPair, Rows, slot::TotalWeights>,
+      Between<slot::PieceWeights, slot::Ring, slot::RowPlaces>>;
+  static constexpr int SharedBytes = Shared::bytes();
 
   /// A piece: the values of all rows, then (maximum, sum) of each.
   static constexpr int SlotFloats = Rows * (HeadDim + 2);

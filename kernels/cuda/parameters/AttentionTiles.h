@@ -45,11 +45,11 @@ template <int QueryRowsV, int Columns> struct SlabRows {
   }
 };
 
-/// One kernel. Its consumers are up to three warpgroups of 64 rows each.
-/// Another warpgroup brings them tiles of a leaf's keys or values, in rows of
-/// 128 bytes as wgmma reads them. Heads of up to 128 elements are one tile.
-/// Wider heads come in parts of a slab each, so that a thread has room for the
-/// sums of a group and of one part of a leaf.
+/// One kernel. Its consumers, up to three warpgroups of 64 rows each, are what
+/// a TileConsumer knows of; another warpgroup brings them tiles of a leaf's
+/// keys or values, in rows of 128 bytes as wgmma reads them. Heads of up to 128
+/// elements are one tile; wider ones come in parts of a slab each, so that a
+/// thread has room for the sums of one part of a leaf beside those of a group.
 template <class QueryT, class CacheT, int HeadDimV,
           Scales ScalesV = Scales::None,
           int GroupsV = sizeof(CacheT) == 1 && HeadDimV == 256 ? 1 : 2,
@@ -135,7 +135,7 @@ struct TileConfig {
   /// need registers (8 bits), or if two blocks share the registers.
   static constexpr bool KeepsUnit = Widens && (PartWaits || Blocks > 1);
 
-  /// Named barriers; more are of turns (TileRows.h).
+  /// Named barriers; more are of turns (TileRing.h).
   static constexpr int ConsumerBarrier = 1, WidenersBarrier = 5;
 
   /// Leaves whose scales are there at a time. When a leaf's scales are written,
@@ -147,55 +147,59 @@ struct TileConfig {
     return buffer + 1 == ScaleBuffers ? 0 : buffer + 1;
   }
 
-  /// Shared memory, in bytes.
-  static constexpr int Ring = 0;
-  static constexpr int Copies = Widens ? Ring + Stages * TileBytes : Ring;
-  static constexpr int Queries = Copies + CopyStages * CopyBytes;
-  static constexpr int Totals = Queries + Rows * HeadDim * 2;
-  static constexpr int Finishes =
-      Totals + (TotalInShared ? Rows * HeadDim * 4 : 0);
-  static constexpr int Bounds = Finishes + Rows * 8;
-  static constexpr int WaitingPart = Bounds + Rows * 8;
-  static constexpr int QueryScales =
-      WaitingPart + (PartWaits ? Threads * PartTiles * 16 : 0);
-  static constexpr int RowScales = QueryScales + (Widens ? Rows * 4 : 0);
-  static constexpr int ScaleShares =
-      RowScales + (Scaled ? ScaleBuffers * 2 * Leaf * 4 : 0);
-  static constexpr int ShareWords = Shares ? 2 * ScaleGroups * Leaf : 0;
-  static constexpr int Ticket = ScaleShares + ShareWords * 4;
-  static constexpr int KeptUnits = Ticket + 16,
-                       TotalStates = KeptUnits + (KeepsUnit ? 64 : 0);
-  static constexpr int Barriers = TotalStates + (KeepsUnit ? Threads * 16 : 0);
-  static constexpr int SharedBytes =
-      Barriers + (2 * Stages + 2 * CopyStages) * 8;
-
-  /// A merge has no total, and no queries any more: its tables lie there.
-  static constexpr int RowPlaces = TotalInShared ? Totals : Queries,
-                       MergeTable = 1024;
-  static constexpr int GroupWeights = RowPlaces + MergeTable * 4;
-  static constexpr int TotalWeights = GroupWeights; // warps keep them
-  static constexpr int MergeWeights = GroupWeights + Rows * 8,
-                       MergeWeightBytes = Finishes - MergeWeights;
+  /// Shared memory. A merge has no total, and no queries any more: its tables
+  /// lie there.
+  using Shared = SharedLayout<
+      Slot<slot::Ring, Chunk, Stages * TileBytes / ChunkBytes>,
+      Slot<slot::Copies, Chunk,
+           Widens ? CopyStages * CopyBytes / ChunkBytes : 0>,
+      Slot<slot::Queries, Chunk, Rows * QueryChunks>,
+      Slot<slot::Totals, float, TotalInShared ? Rows * HeadDim : 0>,
+      Slot<slot::Finishes, FloatPair, Rows>,
+      Over<slot::Paths, IntPair, Rows, slot::Finishes>,
+      Slot<slot::Bounds, IntPair, Rows>,
+      Slot<slot::WaitingPart, FloatQuad, PartWaits ? Threads * PartTiles : 0>,
+      Slot<slot::QueryScales, float, Widens ? Rows : 0>,
+      Slot<slot::RowScales, float, Scaled ? ScaleBuffers * 2 * Leaf : 0>,
+      Slot<slot::ScaleShares, uint32_t, Shares ? 2 * ScaleGroups * Leaf : 0>,
+      Slot<slot::Ticket, uint32_t, 4>,
+      Slot<slot::KeptUnit, Chunk, KeepsUnit ? 4 : 0>,
+      Slot<slot::TotalStates, FloatQuad, KeepsUnit ? Threads : 0>,
+      Slot<slot::Full, uint64_t, Stages>, Slot<slot::Empty, uint64_t, Stages>,
+      Slot<slot::Landed, uint64_t, CopyStages>,
+      Slot<slot::Widened, uint64_t, CopyStages>,
+      Over<slot::PieceSlots, int32_t, 1024,
+           std::conditional_t<TotalInShared, slot::Totals, slot::Queries>>,
+      Over<slot::PieceMaxima, FloatPair, Rows, After<slot::PieceSlots>>,
+      Between<slot::PieceWeights, After<slot::PieceMaxima>, slot::Finishes>>;
+  static constexpr int SharedBytes = Shared::bytes();
 
   static constexpr int SlotFloats = Rows * (HeadDim + 2);
   static constexpr int TotalFloats = TotalInShared ? 0 : Rows * HeadDim;
 
   /// The barriers of a stage: its tile is there; all have read it.
-  static KV_HD constexpr int full(int stage) { return Barriers + stage * 8; }
-  static KV_HD constexpr int empty(int stage) { return full(Stages + stage); }
-  /// The barrier of a stage. With 16 bits: its boxes are there, but unseen rows
-  /// are not zero yet. With 8 bits there are two: the slab is there; all that
-  /// widen have read it.
+  static KV_HD constexpr int full(int stage) {
+    return barrierOf<TileConfig, slot::Full>(stage);
+  }
+  static KV_HD constexpr int empty(int stage) {
+    return barrierOf<TileConfig, slot::Empty>(stage);
+  }
+  /// Of 16 bits: its boxes are there, but rows of them are not zero yet. Of 8:
+  /// the slab is there; all that widen have read it.
   static KV_HD constexpr int landed(int stage) {
-    return full(2 * Stages + stage);
+    return barrierOf<TileConfig, slot::Landed>(stage);
   }
   static KV_HD constexpr int widened(int stage) {
-    return landed(CopyStages + stage);
+    return barrierOf<TileConfig, slot::Widened>(stage);
   }
 };
 
 /// Whether boxes are copied to another place than where they are multiplied.
-template <class C> constexpr bool CopiesApart = C::Copies != C::Ring;
+template <class C> constexpr bool CopiesApart = BytesOf<C, slot::Copies> > 0;
+/// Where they are copied to.
+template <class C>
+constexpr int CopiesBegin =
+    OffsetOf<C, std::conditional_t<CopiesApart<C>, slot::Copies, slot::Ring>>;
 
 /// Whether a block has the registers and the shared memory that it needs.
 template <class C>

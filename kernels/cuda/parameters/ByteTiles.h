@@ -75,38 +75,39 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
 
   using QueryRows = ByteQueryRows;
 
-  /// Shared memory, in bytes.
-  static constexpr int Ring = 0;
-  static constexpr int Copies = Ring + Stages * TileBytes;
-  static constexpr int Queries = Copies + CopyStages * CopyBytes;
-  static constexpr int Totals = Queries + Rows * SlabRowBytes;
-  static constexpr int Finishes = Totals + Rows * HeadDim * 4;
-  static constexpr int Bounds = Finishes + Rows * 8;
-  static constexpr int QueryScales = Bounds + Rows * 8;
-  static constexpr int Ticket = QueryScales + Rows * 4;
-  static constexpr int KeptUnits = Ticket + 16, TotalStates = KeptUnits + 64;
-  /// Units of the warps that copy and transpose.
-  static constexpr int KeptWorks = TotalStates + Base::Threads * 16;
-  static constexpr int Barriers =
-      KeptWorks + GroupThreads * int(sizeof(kv::plan::Work));
-  static constexpr int SharedBytes =
-      Barriers + (2 * Stages + 2 * CopyStages) * 8;
+  /// Shared memory. KeptWorks are those of who copies and transposes.
+  using Shared = SharedLayout<
+      Slot<slot::Ring, Chunk, Stages * TileBytes / ChunkBytes>,
+      Slot<slot::Copies, Chunk, CopyStages * CopyBytes / ChunkBytes>,
+      Slot<slot::Queries, Chunk, Rows * SlabRowBytes / ChunkBytes>,
+      Slot<slot::Totals, float, Rows * HeadDim>,
+      Slot<slot::Finishes, FloatPair, Rows>,
+      Over<slot::Paths, IntPair, Rows, slot::Finishes>,
+      Slot<slot::Bounds, IntPair, Rows>, Slot<slot::QueryScales, float, Rows>,
+      Slot<slot::Ticket, uint32_t, 4>, Slot<slot::KeptUnit, Chunk, 4>,
+      Slot<slot::TotalStates, FloatQuad, Base::Threads>,
+      Slot<slot::KeptWorks, kv::plan::Work, GroupThreads>,
+      Slot<slot::Full, uint64_t, Stages>, Slot<slot::Empty, uint64_t, Stages>,
+      Slot<slot::Landed, uint64_t, CopyStages>,
+      Slot<slot::Transposed, uint64_t, CopyStages>,
+      Over<slot::PieceSlots, int32_t, 1024, slot::Totals>,
+      Over<slot::PieceMaxima, FloatPair, Rows, After<slot::PieceSlots>>,
+      Between<slot::PieceWeights, After<slot::PieceMaxima>, slot::Finishes>>;
+  static constexpr int SharedBytes = Shared::bytes();
 
-  static constexpr int RowPlaces = Totals, MergeTable = Base::MergeTable;
-  static constexpr int GroupWeights = RowPlaces + MergeTable * 4;
-  static constexpr int TotalWeights = GroupWeights;
-  static constexpr int MergeWeights = GroupWeights + Rows * 8,
-                       MergeWeightBytes = Finishes - MergeWeights;
-
-  /// The barriers of a stage, as in a TileConfig. Copied values have two more:
-  /// they are there; all that transpose have read them.
-  static KV_HD constexpr int full(int stage) { return Barriers + stage * 8; }
-  static KV_HD constexpr int empty(int stage) { return full(Stages + stage); }
+  /// As a TileConfig's; of copied values alone: they are there; all that
+  /// transpose have read them.
+  static KV_HD constexpr int full(int stage) {
+    return barrierOf<ByteTileConfig, slot::Full>(stage);
+  }
+  static KV_HD constexpr int empty(int stage) {
+    return barrierOf<ByteTileConfig, slot::Empty>(stage);
+  }
   static KV_HD constexpr int landed(int copy) {
-    return full(2 * Stages + copy);
+    return barrierOf<ByteTileConfig, slot::Landed>(copy);
   }
   static KV_HD constexpr int transposed(int copy) {
-    return landed(CopyStages + copy);
+    return barrierOf<ByteTileConfig, slot::Transposed>(copy);
   }
 };
 

@@ -67,27 +67,25 @@ struct LatentConfig {
 
   static constexpr bool QueriesInRegisters = false, KeepsFirstKey = false;
 
-  /// Shared memory, in bytes.
+  /// Shared memory, as an AttentionConfig has it.
   static constexpr int RowPlaceBuffers = 4;
-  static constexpr int Ring = 0;
-  static constexpr int Queries = Ring + Stages * StageChunks * ChunkBytes;
-  static constexpr int Weights = Queries + Rows * KeyDim * 2;
-  static constexpr int RowPlaces = Weights + Rows * Leaf * 2;
-  static constexpr int Maxima = RowPlaces + RowPlaceBuffers * Leaf * 8;
-  static constexpr int GroupWeights = Maxima + Rows * KeyWarps * 4;
-  static constexpr int TotalWeights = GroupWeights + Rows * 8;
-  static constexpr int Finishes = TotalWeights + Rows * 8;
-  static constexpr int Bounds = Finishes + Rows * 8;
-  static constexpr int OutPlaces = Bounds + Rows * 8;
-  static constexpr int QueryScales = OutPlaces + Rows * 8;
-  static constexpr int Ticket = QueryScales;
-  static constexpr int SharedBytes = Ticket + 16;
+  using Shared = SharedLayout<
+      Slot<slot::Ring, Chunk, Stages * StageChunks>,
+      Slot<slot::Queries, Chunk, Rows * QueryRows::Pitch>,
+      Slot<slot::Weights, uint32_t, Rows * LeafWords>,
+      Slot<slot::RowPlaces, int64_t, RowPlaceBuffers * Leaf>,
+      Slot<slot::Maxima, float, Rows * KeyWarps>,
+      Slot<slot::GroupWeights, FloatPair, Rows>,
+      Slot<slot::TotalWeights, FloatPair, Rows>,
+      Slot<slot::Finishes, FloatPair, Rows>,
+      Over<slot::Paths, IntPair, Rows, slot::Finishes>,
+      Slot<slot::Bounds, IntPair, Rows>, Slot<slot::OutPlaces, int64_t, Rows>,
+      Slot<slot::Ticket, uint32_t, 4>,
+      Over<slot::PieceSlots, int64_t, RowPlaceBuffers * Leaf, slot::RowPlaces>,
+      Over<slot::PieceMaxima, FloatPair, Rows, slot::TotalWeights>,
+      Between<slot::PieceWeights, slot::Ring, slot::RowPlaces>>;
+  static constexpr int SharedBytes = Shared::bytes();
 
-  static constexpr int MergeTable = RowPlaceBuffers * Leaf * 2;
-  /// Weights of pieces, where the ring, the queries and the weights of leaves
-  /// were.
-  static constexpr int MergeWeights = 0, MergeWeightBytes = RowPlaces;
-  static_assert(MergeTable >= kv::plan::LeavesPerGroup);
   static constexpr int SlotFloats = Rows * (HeadDim + 2);
   static constexpr bool TotalInRegisters = false;
   static constexpr int TotalFloats = Rows * HeadDim;

@@ -40,6 +40,7 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   static constexpr int Warps = RowTiles * Groups, Threads = Warps * WarpLanes;
   static constexpr int LaunchThreads = Threads + GroupThreads;
   /// Registers of a thread as it is launched, and of one of either role.
+  static constexpr bool DividesRegisters = true;
   static constexpr int LaunchRegisters = 168;
   static constexpr int LoaderRegisters = 40, ConsumerRegisters = 232;
   static_assert(LoaderRegisters * GroupThreads + ConsumerRegisters * Threads <=
@@ -75,25 +76,26 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   static constexpr int ConsumerBarrier = 1;
   static constexpr int WeightsBarrier = 3, ScoresBarrier = 5;
 
-  /// Shared memory, in bytes.
-  static constexpr int Ring = 0;
-  static constexpr int Weights = Ring + ValueSlabs * SlabBytes; // of stage 0
-  static constexpr int Queries = Ring + Stages * TileBytes;
-  static constexpr int Bounds = Queries + Rows * KeyDim * 2;
-  static constexpr int Finishes = Bounds + Rows * 8;
-  static constexpr int LeafStates = Finishes + Rows * 8; // of four leaves
-  static constexpr int Ticket = LeafStates + 4 * Rows * 8;
-  static constexpr int KeptUnits = Ticket + 16, TotalStates = KeptUnits + 64;
-  static constexpr int Barriers = TotalStates + Threads * 16;
-  static constexpr int SharedBytes = Barriers + (2 * Slabs + 1) * Stages * 8;
-
-  /// A merge needs no queries: its tables lie there.
-  static constexpr int RowPlaces = Queries, MergeTable = 1024;
-  static constexpr int GroupWeights = RowPlaces + MergeTable * 4;
-  static constexpr int TotalWeights = GroupWeights; // warps keep them
-  static constexpr int QueryScales = 0;             // queries have none
-  static constexpr int MergeWeights = GroupWeights + Rows * 8,
-                       MergeWeightBytes = Bounds - MergeWeights;
+  /// Shared memory: the values of a stage, then the slab that its weights come
+  /// to. Of four leaves there are states. A merge needs no queries: its tables
+  /// lie there.
+  using Shared = SharedLayout<
+      Slot<slot::Ring, Chunk, Stages * TileBytes / ChunkBytes>,
+      Slot<slot::Queries, Chunk, Rows * QueryChunks>,
+      Slot<slot::Bounds, IntPair, Rows>, Slot<slot::Finishes, FloatPair, Rows>,
+      Over<slot::Paths, IntPair, Rows, slot::Finishes>,
+      Slot<slot::LeafStates, FloatPair, 4 * Rows>,
+      Slot<slot::Ticket, uint32_t, 4>, Slot<slot::KeptUnit, Chunk, 4>,
+      Slot<slot::TotalStates, FloatQuad, Threads>,
+      Slot<slot::Full, uint64_t, Stages * Slabs>,
+      Slot<slot::Empty, uint64_t, Stages * Slabs>,
+      Slot<slot::Landed, uint64_t, Stages>,
+      Over<slot::PieceSlots, int32_t, 1024, slot::Queries>,
+      Over<slot::PieceMaxima, FloatPair, Rows, After<slot::PieceSlots>>,
+      Between<slot::PieceWeights, After<slot::PieceMaxima>, slot::Bounds>>;
+  static constexpr int SharedBytes = Shared::bytes();
+  /// Where a stage's weights lie, from its begin on.
+  static constexpr int StageWeights = ValueSlabs * SlabBytes;
 
   static constexpr int SlotFloats = Rows * (HeadDim + 2),
                        TotalFloats = Rows * HeadDim;
@@ -101,13 +103,13 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   /// The barriers of a slab of a stage: it is there; all have read it. The
   /// barrier of a stage: its boxes are there, but unseen rows are not zero yet.
   static KV_HD constexpr int full(int stage, int slab) {
-    return Barriers + (stage * Slabs + slab) * 8;
+    return barrierOf<LatentTileConfig, slot::Full>(stage * Slabs + slab);
   }
   static KV_HD constexpr int empty(int stage, int slab) {
-    return full(Stages + stage, slab);
+    return barrierOf<LatentTileConfig, slot::Empty>(stage * Slabs + slab);
   }
   static KV_HD constexpr int landed(int stage) {
-    return full(2 * Stages, 0) + stage * 8;
+    return barrierOf<LatentTileConfig, slot::Landed>(stage);
   }
   /// The number of warps that read a slab last. Both warpgroups read weights.
   static KV_HD constexpr int readers(int slab) {

@@ -249,7 +249,7 @@ int64_t rows::planBytes(KvContext *context, const KvTensorView *blocks,
 namespace {
 
 /// The arguments that `plan` and `plannedAttention` share, checked.
-struct Step {
+struct AttentionStep {
   Cache cache;
   Table table;
   Batch batch;
@@ -291,7 +291,7 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
        const KvTensorView &lookupTable, const KvTensorView &rowOffsets,
        const KvTensorView *maxLengths, int64_t queryHeads, int64_t tokens,
        int32_t &mask, int64_t window, const KvTensorView &plan,
-       std::optional<Scales> scales, Step &step) {
+       std::optional<Scales> scales, AttentionStep &step) {
   bool eightBitProducts = mask & KV_MASK_EIGHT_BIT_PRODUCTS;
   mask &= ~KV_MASK_EIGHT_BIT_PRODUCTS;
   if (!cacheOf(call, blocks, step.cache) ||
@@ -366,7 +366,7 @@ void rows::plan(KvContext *context, const KvTensorView *blocks,
                 int64_t tokens, int32_t mask, int64_t window,
                 const KvTensorView *plan) {
   Call call(context, "plan");
-  Step step;
+  AttentionStep step;
   bool trees = mask & KV_MASK_TREE;
   mask &= ~KV_MASK_TREE;
   if (call.failed() ||
@@ -437,7 +437,8 @@ struct Operands {
 /// Checks the operands, takes what they say of products from the mask, and
 /// fills `step` and of `p` what all kernels of the step share. False: there is
 /// an error in the call, or nothing to compute.
-static bool paramsOf(Call &call, Operands &of, Step &step, AttentionParams &p) {
+static bool paramsOf(Call &call, Operands &of, AttentionStep &step,
+                     AttentionParams &p) {
   const KvTensorView &q = *of.q, &out = *of.out;
   if (call.failed() || !scalesOf(call, of.scales, *of.blocks, p.scales) ||
       !stepOf(call, *of.blocks, *of.cacheLengths, *of.lookupTable,
@@ -520,7 +521,7 @@ static bool borrowScratch(Call &call, const AttentionWorkspace &bytes,
 }
 
 static void attend(Call &call, Operands operands) {
-  Step step;
+  AttentionStep step;
   AttentionParams p{};
   if (!paramsOf(call, operands, step, p))
     return;
