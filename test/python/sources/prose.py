@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 LONGEST, AVERAGE, CELL = 30, 16, 25
 
 # Pattern, and what to say instead.
