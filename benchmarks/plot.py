@@ -1,7 +1,7 @@
 """plot.py: the pictures of docs/measurements/cpu.md from the records in benchmarks/results/.
 
 Run by scripts/bench.sh plot. A picture names the record that it was drawn from by its hash, which
-test/python/test_site.py compares."""
+test/python/sources/test_site.py compares."""
 
 import hashlib
 import json

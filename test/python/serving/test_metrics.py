@@ -3,17 +3,14 @@
 import json
 import re
 import socket
-import sys
 import threading
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+import reference
 from test_events import DRIVER, KvRun, Manager
-from tools import ROOT, open_own
-
-sys.path.insert(0, str(ROOT / "tools/docs"))
-import reference  # noqa: E402
+from tools import open_own
 
 pytestmark = pytest.mark.skipif(not DRIVER, reason="libzmq or prometheus-cpp is not there")
 

@@ -10,14 +10,11 @@ from pathlib import Path
 
 import pytest
 
+import hooks
+import prose
+import records
+import reference
 from tools import ROOT, find
-
-sys.path.insert(0, str(ROOT / "tools/docs"))
-import hooks  # noqa: E402
-import pages  # noqa: E402
-import prose  # noqa: E402
-import records  # noqa: E402
-import reference  # noqa: E402
 
 KV_OPT = find("kv-opt")
 pytestmark = pytest.mark.skipif(not KV_OPT, reason="kv-opt is not built")
