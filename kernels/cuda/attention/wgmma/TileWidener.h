@@ -159,23 +159,18 @@ private:
     return (plane * C::ScaleGroups + group) * C::Leaf;
   }
 
-  /// The scales of a key and its value; of what nobody sees zeros.
-  using KeyScales = uint32_t[2][C::ScaleGroups];
-  KV_BODY void loadScales(int leaf, int head, int key, KeyScales &loaded) {
+  /// Where the scales of a key begin; negative: of what nobody sees, which are
+  /// zeros.
+  KV_BODY int64_t scalesOf(int leaf, int head, int key) const {
     int32_t position = int32_t(uint32_t(leaf) * C::Leaf + key);
     int32_t page = -1;
     if (position >= first && position < last)
       page = this->pageOf(position, page);
-    int64_t at = page * p.scales.pageStride + p.layer * p.scales.layerStride +
-                 p.cache.pageSize.remainder(position) * p.scales.tokenStride +
-                 head * p.scales.headStride;
-    KV_UNROLL for (int plane = 0; plane < 2; ++plane) KV_UNROLL
-      for (int g = 0; g < C::ScaleGroups; ++g) {
-        loaded[plane][g] = 0;
-        if (page >= 0 && (C::ScaleGroups == 1 || g < p.scales.groups))
-          loaded[plane][g] =
-              loadScale(b, p.scales, at + plane * p.scales.planeStride + g);
-      }
+    if (page < 0)
+      return -1;
+    return page * p.scales.pageStride + p.layer * p.scales.layerStride +
+           p.cache.pageSize.remainder(position) * p.scales.tokenStride +
+           head * p.scales.headStride;
   }
 
   /// For all, the scales of a leaf: to a buffer that nobody reads any more. Not
@@ -188,14 +183,22 @@ private:
       b.syncNamed(C::WidenersBarrier, C::WidenThreads);
     KV_UNROLL_BY(1)
     for (int key = thread; key < C::Leaf; key += C::WidenThreads) {
-      KeyScales scales;
-      loadScales(leaf, head, key, scales);
-      KV_UNROLL for (int plane = 0; plane < 2; ++plane)
-        rows.store(
-            (buffer * 2 + plane) * C::Leaf + key,
-            divideScales(p.scales, scales[plane], [&](int g, uint32_t share) {
-              shares().store(sharePlace(plane, g) + key, share);
-            }));
+      int64_t at = scalesOf(leaf, head, key);
+      // A plane after the other: the scales of both find no registers.
+      KV_UNROLL_BY(1)
+      for (int plane = 0; plane < 2; ++plane) {
+        uint32_t scales[C::ScaleGroups];
+        KV_UNROLL for (int g = 0; g < C::ScaleGroups; ++g) {
+          scales[g] = 0;
+          if (at >= 0 && (C::ScaleGroups == 1 || g < p.scales.groups))
+            scales[g] =
+                loadScale(b, p.scales, at + plane * p.scales.planeStride + g);
+        }
+        rows.store((buffer * 2 + plane) * C::Leaf + key,
+                   divideScales(p.scales, scales, [&](int g, uint32_t share) {
+                     shares().store(sharePlace(plane, g) + key, share);
+                   }));
+      }
     }
     if constexpr (C::Shares)
       b.syncNamed(C::WidenersBarrier, C::WidenThreads);
