@@ -111,9 +111,8 @@ void add(Server &server, nb::handle givenId, nb::handle tokens,
     salt = castTo<std::string>(givenSalt, "salt");
   Tokens prompt(tokens), stops(stopTokens);
   std::vector<KvLogitBias> biases;
-  for (auto [token, value] :
-       castTo<std::vector<std::pair<int32_t, float>>>(givenBiases,
-                                                      "logit_bias"))
+  for (auto [token, value] : castTo<std::vector<std::pair<int32_t, float>>>(
+           givenBiases, "logit_bias"))
     biases.push_back({token, value});
   std::unique_ptr<Mask> mask;
   KvGenerationRequest request = {};
