@@ -100,16 +100,19 @@ TokenLogprobs LogitReader::logprobs(std::span<const float> row, int32_t token,
   auto logprob = [&](int32_t i) {
     return TokenLogprob{i, static_cast<float>(row[i] - logOfSum)};
   };
+  int64_t before =
+      std::ranges::count_if(row, [&](float x) { return x > row[token]; }) +
+      std::ranges::count(row.first(token), row[token]);
+  best.clear();
+  if (count == 0)
+    return {logprob(token), before + 1, best};
   auto isBefore = [&](int32_t a, int32_t b) {
     return row[a] > row[b] || (row[a] == row[b] && a < b);
   };
   order.resize(row.size());
   std::iota(order.begin(), order.end(), 0);
-  int64_t before = std::ranges::count_if(
-      order, [&](int32_t other) { return isBefore(other, token); });
   auto end = order.begin() + std::min<int64_t>(count, row.size());
   std::partial_sort(order.begin(), end, order.end(), isBefore);
-  best.clear();
   for (auto at = order.begin(); at != end; ++at)
     best.push_back(logprob(*at));
   return {logprob(token), before + 1, best};
