@@ -309,6 +309,7 @@ REFUSED = [
     ({**PLAIN, "logit_bias": {"272": 1}}, 400, "a logit bias is of token 272, the vocabulary is 0 to 271"),
     ({**PLAIN, "structured_outputs": {}}, 400, "structured_outputs has 0 forms, allowed: one of json, regex, choice "),
     ({**PLAIN, "structured_outputs": {"json": 5}}, 400, "structured_outputs.json is 5, allowed: a JSON schema"),
+    ({**PLAIN, "structured_outputs": {"choice": ["x" * 70_000]}}, 400, "the answer's form cannot be used: it has 70"),
     ({**PLAIN, "structured_outputs": {"regex": "(a"}}, 400, "the answer's form cannot be used: "),
     ({**PLAIN, "structured_outputs": {"json": {"type": "strin"}}}, 400, "cannot be used: Invalid type: strin"),
     ({**PLAIN, "structured_outputs": {"json": False}}, 400, "the answer's form cannot be used: "),

@@ -15,9 +15,9 @@ class _Form:
         self.head = {"id": f"{self.PREFIX}-{uuid.uuid4().hex}", "created": int(time.time()),
                      "model": model_name}
 
-    def whole(self, pieces, usage, prompt_logprobs=None):
-        """pieces: one for each answer."""
-        more = {} if prompt_logprobs is None else {"prompt_logprobs": self._prompt(prompt_logprobs)}
+    def whole(self, pieces, usage, known=None):
+        """pieces: one for each answer. known: of the prompt's tokens, if they are shown."""
+        more = {} if known is None else {"prompt_logprobs": [self._prompt_token(one) for one in known]}
         choices = [self._choice(i, piece) for i, piece in enumerate(pieces)]
         return {**self.head, "object": self.OBJECT, "choices": choices, "usage": usage, **more}
 
@@ -37,11 +37,13 @@ class _Form:
         more = {"usage": usage} if generation.asked.include_usage else {}
         return {**self.head, "object": self.CHUNK, "choices": choices, **more}
 
-    def _prompt(self, logprobs):
-        """As vLLM has them: for each token but the first an object by token ids."""
-        return [None if known is None else {
-            str(token): {"logprob": value, "decoded_token": _token_text(self.tokenizer, token)}
-            for token, value in known} for known in logprobs]
+    def _prompt_token(self, known):
+        """As vLLM has it: an object by token ids, in which the token itself is the first; null for the first token."""
+        if known.logprobs is None:
+            return None
+        value, _, top = known.logprobs
+        return {str(token): {"logprob": each, "decoded_token": _token_text(self.tokenizer, token)}
+                for token, each in {known.token: value, **dict(top)}.items()}
 
 
 class Chat(_Form):

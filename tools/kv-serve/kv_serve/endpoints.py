@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import functools
 import http.client
 import logging
 import time
@@ -80,8 +79,8 @@ class _Endpoints:
             return Response(status_code=_GONE)
         for name in asked.ignored:
             self._warn_of(name)
-        mask = functools.partial(self.grammars.mask, asked.grammar, asked.sampling["max_new_tokens"]) if asked.grammar else None
-        generation = Generation(self.engine, self.model.tokenizer, asked, mask)
+        make_mask = asked.grammar and self.grammars.masks(asked.grammar, asked.sampling["max_new_tokens"])
+        generation = Generation(self.engine, self.model.tokenizer, asked, make_mask)
         await generation.start()
         form = form(self.model.name, self.model.tokenizer)
         if asked.stream:
@@ -146,17 +145,8 @@ async def _whole(generation, form):
         whole.finish_reason = piece.finish_reason
         whole.known += piece.known
         whole.calls += piece.calls
-    known = generation.answers[0].prompt_logprobs if generation.asked.shows_prompt else None
-    if known is not None:
-        tokens = generation.answers[0].prompt
-        known = [one and _named(int(token), one) for token, one in zip(tokens, known)]
-    return form.whole([wholes[answer.index] for answer in generation.chosen()], generation.usage(), known)
-
-
-def _named(token, logprobs):
-    """Pairs of tokens and log probabilities: the token itself is the first."""
-    value, _, top = logprobs
-    return [(token, value), *((other, each) for other, each in top if other != token)]
+    prompt = generation.answers[0].known_prompt() if generation.asked.shows_prompt else None
+    return form.whole([wholes[answer.index] for answer in generation.chosen()], generation.usage(), prompt)
 
 
 async def _chunks(generation, form):

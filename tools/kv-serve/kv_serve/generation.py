@@ -41,8 +41,9 @@ class Answer:
         self.stopped = False  # by a stop string: what the engine still has is of no use
         self.prompt_logprobs = None
         self.sum_of_logprobs = 0.0
-        self.begin = tokenizer.decode(list(prompt), skip_special_tokens=True) if asked.echo else ""
-        self._held = ""  # what may be a call of a tool
+        self.begin = asked.echoes[index // asked.best_of] if asked.echo else ""
+        self._held = []  # texts that may be a call of a tool
+        self._has_call = False  # whether that is known before the end
         self._known = []
 
     def take(self, event):
@@ -55,12 +56,22 @@ class Answer:
             self._known.append(Known(event.id, event.logprobs))
             self.sum_of_logprobs += event.logprobs[0]
         text, self.stopped = self.stops.push(self.detokenizer.push(event.id))
-        if self.asked.calls and (text or self._held):
-            self._held += text
-            if tool_calls.may_begin(self._held):
-                return None
-            text, self._held = self._held, ""
+        if self.asked.calls:
+            text = self._hold(text)
         return self._piece(text) if text else None
+
+    def _hold(self, text):
+        """What is no part of a call for certain. Once a call has begun nothing is looked at before the end."""
+        self._held.append(text)
+        if self._has_call:
+            return ""
+        text = "".join(self._held)
+        self._has_call = tool_calls.has_begun(text)
+        if tool_calls.may_begin(text):
+            self._held = [text]
+            return ""
+        self._held = []
+        return text
 
     def end(self, event):
         """The last piece."""
@@ -74,7 +85,7 @@ class Answer:
             text, reason = (text, "stop") if stopped else (text + self.stops.finish(), reason)
         calls = []
         if self.asked.calls:
-            text, calls = tool_calls.split(self._held + text)
+            text, calls = tool_calls.split("".join([*self._held, text]))
             if calls and reason == "stop":
                 reason = "tool_calls"
         return self._piece(text, reason, calls)
@@ -83,7 +94,13 @@ class Answer:
         if self.prompt_logprobs is None and event.prompt_logprobs:
             self.prompt_logprobs = [None, *event.prompt_logprobs]
             if self.asked.echo:
-                self._known = [Known(int(token), known) for token, known in zip(self.prompt, self.prompt_logprobs)]
+                self._known = self.known_prompt()
+
+    def known_prompt(self):
+        """Of each token of the prompt, where log probabilities were asked for; else None."""
+        if self.prompt_logprobs is None:
+            return None
+        return [Known(int(token), known) for token, known in zip(self.prompt, self.prompt_logprobs)]
 
     def _piece(self, text, reason=None, calls=()):
         begin, self.begin = self.begin, ""
@@ -92,10 +109,12 @@ class Answer:
 
 
 class Generation:
-    """masks: Grammars.mask(), where the request has a grammar."""
+    """make_mask: of Grammars.masks(), where the request has a grammar."""
 
-    def __init__(self, engine, tokenizer, asked, mask=None):
-        self.engine, self.asked, self._mask = engine, asked, mask
+    def __init__(self, engine, tokenizer, asked, make_mask=None):
+        self.engine, self.asked, self._make_mask = engine, asked, make_mask
+        self._sampling = {**asked.sampling, "logit_bias": {
+            int(token): value for token, value in asked.sampling["logit_bias"].items()}}
         self.answers = [Answer(i, asked, prompt, tokenizer) for i, prompt in enumerate(
             prompt for prompt in asked.prompts for _ in range(asked.best_of))]
         self._events = asyncio.Queue()
@@ -113,12 +132,10 @@ class Generation:
     async def _add(self, answer):
         ticket = Ticket(lambda event: self._events.put_nowait((answer, event)))
         self._tickets[answer.index] = ticket
-        sampling = dict(self.asked.sampling)
-        sampling["seed"] = (sampling["seed"] + answer.index % self.asked.best_of) % 2**64
-        sampling["logit_bias"] = {int(token): value for token, value in sampling["logit_bias"].items()}
-        if self._mask is not None:
-            sampling["mask"] = self._mask()
-        await self.engine.add(ticket, answer.prompt, sampling)
+        own = {"seed": (self._sampling["seed"] + answer.index % self.asked.best_of) % 2**64}
+        if self._make_mask is not None:
+            own["mask"] = self._make_mask()
+        await self.engine.add(ticket, answer.prompt, {**self._sampling, **own})
 
     async def pieces(self):
         """As they come. Raises RequestError for what fails on its way."""

@@ -8,6 +8,8 @@ import numpy
 
 from .errors import RequestError, bad_field, cut
 
+_MOST_BYTES = 64 << 10  # of a grammar: some 30 ms
+
 
 def of_response_format(given):
     """A grammar, or None: any text."""
@@ -50,7 +52,10 @@ def of_schema(schema):
 
 
 def check(grammar):
-    """The grammar, if it can be used. Raises RequestError. What it costs is limited where bodies are read."""
+    """The grammar, if it can be used. Raises RequestError. What it costs is limited where bodies are read; the server
+    reads it again, while nothing else goes on."""
+    if (size := len(grammar.encode())) > _MOST_BYTES:
+        raise _bad(f"it has {size} bytes, allowed: {_MOST_BYTES}")
     if said := llguidance.LLMatcher.validate_grammar(grammar):
         raise _bad(said)
     return grammar
@@ -66,24 +71,24 @@ _CLOSING, _LAST_TOKENS = ('"', "}", "]"), 48
 
 
 class Grammars:
-    """Of a model's tokens: made once, since it looks at all of them."""
+    """Of a model's tokens: all are looked at when it is made, which nothing else in the process can do meanwhile."""
 
     def __init__(self, model):
-        self._model, self._tokenizer = model, None
+        self._vocab_size = model.vocab_size
+        self._tokenizer = llguidance.LLTokenizer(model.tokenizer.to_str(), n_vocab=model.vocab_size,
+                                                 eos_token=(model.stops[:1] or [None])[0])
+        closing = [token for text in _CLOSING if (token := model.tokenizer.token_to_id(text)) is not None]
+        self._ends = [self._words(each) for each in (model.stops, *([token] for token in closing))]
 
-    def mask(self, grammar, limit):
-        """What kvmlir.Server.add() takes, for one answer of at most `limit` tokens; None: of any number. Near the
-        limit what can end ends. Raises RequestError."""
-        if self._tokenizer is None:
-            ends = self._model.stops[:1] or [None]
-            self._tokenizer = llguidance.LLTokenizer(self._model.tokenizer.to_str(), n_vocab=self._model.vocab_size,
-                                                     eos_token=ends[0])
-            closing = [token for text in _CLOSING if (token := self._model.tokenizer.token_to_id(text)) is not None]
-            self._ends = [self._words(self._model.stops), *(self._words([token]) for token in closing)]
+    def masks(self, grammar, limit):
+        """A function that makes what kvmlir.Server.add() takes, for each answer of at most `limit` tokens; None: of any
+        number. Near the limit what can end ends. Raises RequestError."""
         matcher = llguidance.LLMatcher(self._tokenizer, grammar)
         if matcher.is_error():
             raise _bad(matcher.get_error())
+        return lambda: self._mask(matcher.deep_copy(), limit)
 
+    def _mask(self, matcher, limit):
         hurry = None if limit is None else limit - min(_LAST_TOKENS, limit // 4)
 
         def allow(answer, allowed):
@@ -102,7 +107,7 @@ class Grammars:
 
     def _words(self, tokens):
         """As masks have them."""
-        words = numpy.zeros((self._model.vocab_size + 31) // 32, numpy.uint32)
+        words = numpy.zeros((self._vocab_size + 31) // 32, numpy.uint32)
         for token in tokens:
             words[token // 32] |= numpy.uint32(1 << token % 32)
         return words

@@ -14,7 +14,7 @@ from .json_body import parse
 class Asked:
     """sampling: arguments of kvmlir.Server.add. prompts: texts, token ids, or a chat's messages; once they are
     encoded, arrays of token ids. template: variables of the chat template. n, best_of: answers to each prompt that
-    are given, of those that are made. shows_prompt: its log probabilities. grammar: of answers, as grammars.py has it. calls: how tools may be called,
+    are given, of those that are made. echoes: the prompts' texts, once they are encoded. shows_prompt: its log probabilities. grammar: of answers, as grammars.py has it. calls: how tools may be called,
     as tool_calls.py has it. ignored: names of fields that nothing knows."""
 
     prompts: list
@@ -26,6 +26,7 @@ class Asked:
     n: int = 1
     best_of: int = 1
     echo: bool = False
+    echoes: list = dataclasses.field(default_factory=list)
     has_answer: bool = True
     shows_prompt: bool = False
     template: dict = dataclasses.field(default_factory=dict)
@@ -54,7 +55,7 @@ def chat_of(body, model):
     tools = [tool.function for tool in asked.tools or []]
     choice = tool_calls.read_choice(asked.tool_choice, tools)
     if choice != "none":
-        found.template["tools"] = [given for given in body["tools"]]
+        found.template["tools"] = body["tools"]
         found.calls = choice
     _set_grammar(found, asked, grammars.of_response_format(asked.response_format),
                  tool_calls.schema_of(choice, tools, asked.parallel_tool_calls is not False))

@@ -94,7 +94,7 @@ class Responses:
         self._created, self._number, self._text = int(time.time()), 0, ""
         self._calls, self._reason = [], None
 
-    def whole(self, pieces, usage, prompt_logprobs=None):
+    def whole(self, pieces, usage, known=None):
         self._take(pieces[0])
         return self._body(self._status(), usage)
 

@@ -66,6 +66,9 @@ class Encoder:
                                None, "context_length_exceeded")
         return array("i", prompt)
 
+    def decode(self, tokens):
+        return self.model.tokenizer.decode(list(tokens), skip_special_tokens=True)
+
     @property
     def _most_bytes(self):
         return self.model.max_tokens * self._longest

@@ -101,6 +101,8 @@ class _Worker:
             encoded = [self._encoder.encode(text, add_special_tokens=False)]
         else:
             encoded = [self._encoder.encode(prompt) for prompt in asked.prompts]
+            if asked.echo:
+                asked.echoes = [self._encoder.decode(tokens) for tokens in encoded]
         asked.prompts = len(encoded)
         self._send(b"A", json.dumps(dataclasses.asdict(asked)).encode())
         for tokens in encoded:

@@ -7,6 +7,7 @@ import uuid
 
 from . import grammars
 from .errors import RequestError, bad_field
+from .stop_strings import overlap
 
 # Texts around the JSON of a call. A model's other marks are special tokens, which are no text.
 _OPEN, _CLOSE = "<tool_call>", "</tool_call>"
@@ -63,11 +64,14 @@ def split(text):
     return ("", calls) if calls else (text, [])
 
 
+def has_begun(text):
+    """Whether a text has something that only the end of the answer can show to be no call."""
+    return text.lstrip()[:1] in ("[", "{") or _OPEN in text
+
+
 def may_begin(text):
     """Whether a text may go on as a call: then it is held back."""
-    bare = text.lstrip()
-    return not bare or bare[0] in "[{" or _OPEN.startswith(bare) or _OPEN in text \
-        or any(text.endswith(_OPEN[:n]) for n in range(1, len(_OPEN)))
+    return has_begun(text) or not text.strip() or overlap(text, _OPEN) > 0
 
 
 def _read(text):
