@@ -154,15 +154,8 @@ private:
     auto op = dyn_cast<GenericOp>(argument.getOwner()->getParentOp());
     if (!op || argument.getArgNumber() >= op.getNumDpsInputs())
       return false;
-    auto from =
-        dyn_cast<BlockArgument>(op.getInputs()[argument.getArgNumber()]);
-    auto function = from
-                        ? dyn_cast<func::FuncOp>(from.getOwner()->getParentOp())
-                        : func::FuncOp();
-    auto name = function
-                    ? function.getArgAttrOfType<StringAttr>(
-                          from.getArgNumber(), KVDialect::getNameAttrName())
-                    : StringAttr();
+    StringAttr name = argumentAttr(op.getInputs()[argument.getArgNumber()],
+                                   KVDialect::getNameAttrName());
     return name && name == "tokens";
   }
 

@@ -60,8 +60,7 @@ private:
   std::optional<Graph> entryOf(func::FuncOp function) {
     Graph graph{function, {}, 0, std::numeric_limits<int32_t>::max()};
     for (BlockArgument argument : function.getArguments()) {
-      auto name = function.getArgAttrOfType<StringAttr>(
-          argument.getArgNumber(), KVDialect::getNameAttrName());
+      StringAttr name = argumentAttr(argument, KVDialect::getNameAttrName());
       if (name && name == "tokens" && isRows(argument.getType()))
         graph.tokens = argument;
     }

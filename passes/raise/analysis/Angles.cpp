@@ -23,13 +23,7 @@ static bool isComputable(Operation *op) {
 }
 
 static StringAttr weightOf(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto function =
-      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
-               : func::FuncOp();
-  return function ? function.getArgAttrOfType<StringAttr>(
-                        argument.getArgNumber(), KVDialect::getWeightAttrName())
-                  : StringAttr();
+  return argumentAttr(value, KVDialect::getWeightAttrName());
 }
 
 bool Angles::isAngle(ExprId id) {

@@ -31,6 +31,9 @@ struct Graph {
   }
 };
 
+/// An attribute of a function's argument; null of another value.
+mlir::StringAttr argumentAttr(mlir::Value value, llvm::StringRef name);
+
 /// The dimensions of a tensor that are the sequence. All dynamic dimensions
 /// are, which `checkTokens` has proven; empty for what is no tensor.
 llvm::SmallVector<int64_t> rowDims(mlir::Type type);
