@@ -36,7 +36,7 @@ struct Built {
       name(const __grid_constant__ AttentionParams params) {                   \
     GpuBlock block;                                                            \
     beginKernel(block);                                                        \
-    WarpKernel<GpuBlock, __VA_ARGS__::Config>(block, params).run();         \
+    WarpKernel<GpuBlock, __VA_ARGS__::Config>(block, params).run();            \
   }
 #define KV_KERNEL(name, ...) KV_BUILT(name, Built<__VA_ARGS__>)
 #define KV_ATTENTION_KERNEL(kind, type, query, cache, scales, dim, registers,  \

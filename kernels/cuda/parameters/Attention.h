@@ -86,6 +86,30 @@ constexpr int MergeSharedBytes = 7680 + 32 * MergeColumns * 4;
 
 using kernels::Scales;
 
+/// The shared memory of kernels whose warps share each leaf. `Places` is the
+/// number of keys whose addresses are kept, `ScaleSlots` are those of a cache
+/// with scales. A tree's paths lie where finishes do, which come after the last
+/// leaf. A merge's tables lie where places of rows, the ring, the queries and
+/// weights of leaves did.
+template <int RingChunks, int QueryChunks, int WeightWords, int Places,
+          int Rows, int KeyWarps, class... ScaleSlots>
+using WarpLayout =
+    SharedLayout<Slot<slot::Ring, Chunk, RingChunks>,
+                 Slot<slot::Queries, Chunk, QueryChunks>,
+                 Slot<slot::Weights, uint32_t, WeightWords>,
+                 Slot<slot::RowPlaces, int64_t, Places>,
+                 Slot<slot::Maxima, float, Rows * KeyWarps>,
+                 Slot<slot::GroupWeights, FloatPair, Rows>,
+                 Slot<slot::TotalWeights, FloatPair, Rows>,
+                 Slot<slot::Finishes, FloatPair, Rows>,
+                 Over<slot::Paths, IntPair, Rows, slot::Finishes>,
+                 Slot<slot::Bounds, IntPair, Rows>,
+                 Slot<slot::OutPlaces, int64_t, Rows>, ScaleSlots...,
+                 Slot<slot::Ticket, uint32_t, 4>,
+                 Over<slot::PieceSlots, int64_t, Places, slot::RowPlaces>,
+                 Over<slot::PieceMaxima, FloatPair, Rows, slot::TotalWeights>,
+                 Between<slot::PieceWeights, slot::Ring, slot::RowPlaces>>;
+
 /// One kernel. Four warps work on one tile of 16 * RowTiles packed rows. For
 /// the scores each warp has a quarter of a leaf's keys, for the values a
 /// quarter of the head dimension. So every element of K and V is read from
@@ -186,30 +210,16 @@ struct AttentionConfig {
   /// So does where a head's keys begin, which is five instructions otherwise.
   static constexpr bool KeepsFirstKey = RowTiles == 1;
 
-  /// Shared memory. A tree's paths lie where finishes do, which come behind the
-  /// last leaf. A merge's tables lie where places of rows, the ring, the
-  /// queries and weights of leaves did.
+  /// Shared memory.
   static constexpr int RowPlaceBuffers = 4;
-  using Shared = SharedLayout<
-      Slot<slot::Ring, Chunk, Stages * StageChunks>,
-      Slot<slot::Queries, Chunk, Rows * QueryRows::Pitch>,
-      Slot<slot::Weights, uint32_t, Rows * LeafWords>,
-      Slot<slot::RowPlaces, int64_t, RowPlaceBuffers * Leaf>,
-      Slot<slot::Maxima, float, Rows * KeyWarps>,
-      Slot<slot::GroupWeights, FloatPair, Rows>,
-      Slot<slot::TotalWeights, FloatPair, Rows>,
-      Slot<slot::Finishes, FloatPair, Rows>,
-      Over<slot::Paths, IntPair, Rows, slot::Finishes>,
-      Slot<slot::Bounds, IntPair, Rows>, Slot<slot::OutPlaces, int64_t, Rows>,
+  using Shared = WarpLayout<
+      Stages * StageChunks, Rows * QueryRows::Pitch, Rows * LeafWords,
+      RowPlaceBuffers * Leaf, Rows, KeyWarps,
       Slot<slot::QueryScales, float, Widens ? Rows : 0>,
       Slot<slot::LargestScales, float, Scaled ? Rows * Warps : 0>,
       Slot<slot::RowSums, float, Scaled ? Rows * Warps : 0>,
       Slot<slot::RowScales, float, Scaled ? 4 * Leaf : 0>,
-      Slot<slot::ScaleShares, uint32_t, Shares ? 4 * ScaleGroups * Leaf : 0>,
-      Slot<slot::Ticket, uint32_t, 4>,
-      Over<slot::PieceSlots, int64_t, RowPlaceBuffers * Leaf, slot::RowPlaces>,
-      Over<slot::PieceMaxima, FloatPair, Rows, slot::TotalWeights>,
-      Between<slot::PieceWeights, slot::Ring, slot::RowPlaces>>;
+      Slot<slot::ScaleShares, uint32_t, Shares ? 4 * ScaleGroups * Leaf : 0>>;
   static constexpr int SharedBytes = Shared::bytes();
 
   /// A piece: the values of all rows, then (maximum, sum) of each.

@@ -69,21 +69,9 @@ struct LatentConfig {
 
   /// Shared memory, as an AttentionConfig has it.
   static constexpr int RowPlaceBuffers = 4;
-  using Shared = SharedLayout<
-      Slot<slot::Ring, Chunk, Stages * StageChunks>,
-      Slot<slot::Queries, Chunk, Rows * QueryRows::Pitch>,
-      Slot<slot::Weights, uint32_t, Rows * LeafWords>,
-      Slot<slot::RowPlaces, int64_t, RowPlaceBuffers * Leaf>,
-      Slot<slot::Maxima, float, Rows * KeyWarps>,
-      Slot<slot::GroupWeights, FloatPair, Rows>,
-      Slot<slot::TotalWeights, FloatPair, Rows>,
-      Slot<slot::Finishes, FloatPair, Rows>,
-      Over<slot::Paths, IntPair, Rows, slot::Finishes>,
-      Slot<slot::Bounds, IntPair, Rows>, Slot<slot::OutPlaces, int64_t, Rows>,
-      Slot<slot::Ticket, uint32_t, 4>,
-      Over<slot::PieceSlots, int64_t, RowPlaceBuffers * Leaf, slot::RowPlaces>,
-      Over<slot::PieceMaxima, FloatPair, Rows, slot::TotalWeights>,
-      Between<slot::PieceWeights, slot::Ring, slot::RowPlaces>>;
+  using Shared =
+      WarpLayout<Stages * StageChunks, Rows * QueryRows::Pitch,
+                 Rows * LeafWords, RowPlaceBuffers * Leaf, Rows, KeyWarps>;
   static constexpr int SharedBytes = Shared::bytes();
 
   static constexpr int SlotFloats = Rows * (HeadDim + 2);
