@@ -148,96 +148,107 @@ def fit(xs, ys):
     return slope, mean_y - slope * mean_x
 
 
+class Report:
+    def __init__(self, options):
+        self.options, self.rows = options, []
+        self.kv_opt = options.bin / "kv-opt"
+        self.folder = ROOT / "build/bench/compile"
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def row(self, case, metric, value, unit, aim=None, met=None, baseline=None, ratio=None):
+        self.rows.append({"case": case, "metric": metric, "value": round(value, 4), "unit": unit,
+                          "baseline": baseline, "ratio": ratio and round(ratio, 2), "aim": aim,
+                          "met": met})
+
+    def time_layers(self, modules):
+        """The seconds of each number of layers."""
+        times = {layers: [] for layers in LAYERS}
+        memory = {}
+        for _ in range(self.options.runs):
+            for layers, path in modules.items():
+                seconds, memory[layers] = measured(self.kv_opt, path, "--kv-cpu",
+                                                   "--mlir-disable-threading", "-o", os.devnull)
+                times[layers].append(seconds)
+        seconds = {layers: statistics.median(values) for layers, values in times.items()}
+        # What the last doubling costs a layer, against what the first ones do.
+        slope, start = fit(LAYERS[:4], [seconds[layers] for layers in LAYERS[:4]])
+        for layers in LAYERS:
+            expected = start + slope * layers
+            self.row(f"{layers} layers, text to LLVM dialect", "time", seconds[layers], "s",
+                     "within 1.25 x the line" if layers > 80 else None,
+                     seconds[layers] <= 1.25 * expected if layers > 80 else None,
+                     baseline=f"the line {start:.3f} s + {slope * 1000:.2f} ms a layer (10 to 80)",
+                     ratio=seconds[layers] / expected)
+        self.row("320 layers", "memory", memory[320], "MB")
+        return seconds
+
+    def count_layers(self, modules):
+        """The same without caches and neighbours."""
+        counted = {layers: instructions(self.kv_opt, modules[layers], "--kv-cpu",
+                                        "--mlir-disable-threading", "-o", os.devnull) / 1e9
+                   for layers in (20, 80, 320)}
+        slope = (counted[80] - counted[20]) / 60
+        expected = counted[80] + slope * 240
+        self.row("320 layers", "work", counted[320], "10^9 instr", "within 1.05 x the line",
+                 counted[320] <= 1.05 * expected,
+                 baseline=f"the line of {slope * 1000:.0f} million a layer (20 to 80)",
+                 ratio=counted[320] / expected)
+
+    def read_million(self):
+        """A million operations: parse, verify, print. Upstream's seconds."""
+        kv, upstream = self.folder / "million-kv.mlir", self.folder / "million-upstream.mlir"
+        generic = self.folder / "million-kv-generic.mlir"
+        kv_million(kv)
+        linalg_million(upstream)
+        output(self.kv_opt, kv, "--mlir-print-op-generic", "-o", generic)
+        plugin = self.options.bin.parent / "lib/libKVPlugin.so"
+        cases = {
+            "kv": (self.kv_opt, kv),
+            "upstream": (self.options.mlir_opt, upstream),
+            "generic": (self.kv_opt, generic, "--mlir-print-op-generic"),
+            "unregistered": (self.options.mlir_opt, generic, "--allow-unregistered-dialect",
+                             "--mlir-print-op-generic"),
+            "plugin": (self.options.mlir_opt, f"--load-dialect-plugin={plugin}", kv),
+        }
+        if not plugin.exists():
+            del cases["plugin"]
+        figures = {case: [] for case in cases}
+        for _ in range(max(3, self.options.runs // 2)):
+            for case, command in cases.items():
+                figures[case].append(measured(*command, "--mlir-disable-threading", "-o", os.devnull))
+        for case, against, text in (
+                ("kv", "upstream", "a million operations of upstream, mlir-opt"),
+                ("generic", "unregistered", "the same text unregistered, mlir-opt"),
+                ("plugin", "upstream", "a million operations of upstream, mlir-opt")):
+            if case not in cases:
+                continue
+            for i, (metric, unit) in enumerate((("time", "s"), ("memory", "MB"))):
+                value = statistics.median(f[i] for f in figures[case])
+                ratio = statistics.median(a[i] / b[i] for a, b in zip(figures[case], figures[against]))
+                base = statistics.median(f[i] for f in figures[against])
+                self.row(f"a million operations, {case}", metric, value, unit, "<= 3 x", ratio <= 3,
+                         baseline=f"{base:.1f} {unit} ({text})", ratio=ratio)
+        return statistics.median(f[0] for f in figures["upstream"])
+
+
 def main():
     parser = argparse.ArgumentParser(prog="bench.sh compile")
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--bin", type=Path, default=ROOT / "build/release/bin")
     parser.add_argument("--mlir-opt", default="mlir-opt-22")
     options = parser.parse_args()
-    kv_opt = options.bin / "kv-opt"
-    plugin = options.bin.parent / "lib/libKVPlugin.so"
-    folder = ROOT / "build/bench/compile"
-    folder.mkdir(parents=True, exist_ok=True)
-    median = statistics.median
-    rows = []
-
-    def row(case, metric, value, unit, aim=None, met=None, baseline=None, ratio=None):
-        rows.append({"case": case, "metric": metric, "value": round(value, 4), "unit": unit,
-                     "baseline": baseline, "ratio": ratio and round(ratio, 2), "aim": aim,
-                     "met": met})
-
-    # Layers.
-    modules = {layers: unrolled(kv_opt, folder, layers) for layers in LAYERS}
-    times = {layers: [] for layers in LAYERS}
-    memory = {}
-    for _ in range(options.runs):
-        for layers, path in modules.items():
-            seconds, memory[layers] = measured(kv_opt, path, "--kv-cpu",
-                                               "--mlir-disable-threading", "-o", os.devnull)
-            times[layers].append(seconds)
-    seconds = {layers: median(values) for layers, values in times.items()}
-    # What the last doubling costs a layer, against what the first ones do.
-    slope, start = fit(LAYERS[:4], [seconds[layers] for layers in LAYERS[:4]])
-    for layers in LAYERS:
-        expected = start + slope * layers
-        row(f"{layers} layers, text to LLVM dialect", "time", seconds[layers], "s",
-            "within 1.25 x the line" if layers > 80 else None,
-            seconds[layers] <= 1.25 * expected if layers > 80 else None,
-            baseline=f"the line {start:.3f} s + {slope * 1000:.2f} ms a layer (10 to 80)",
-            ratio=seconds[layers] / expected)
-    row("320 layers", "memory", memory[320], "MB")
-
-    # The same without caches and neighbours.
-    counted = {layers: instructions(kv_opt, modules[layers], "--kv-cpu",
-                                    "--mlir-disable-threading", "-o", os.devnull) / 1e9
-               for layers in (20, 80, 320)}
-    slope = (counted[80] - counted[20]) / 60
-    expected = counted[80] + slope * 240
-    row("320 layers", "work", counted[320], "10^9 instr", "within 1.05 x the line",
-        counted[320] <= 1.05 * expected,
-        baseline=f"the line of {slope * 1000:.0f} million a layer (20 to 80)",
-        ratio=counted[320] / expected)
-
-    # A million operations: parse, verify, print.
-    kv, upstream = folder / "million-kv.mlir", folder / "million-upstream.mlir"
-    generic = folder / "million-kv-generic.mlir"
-    kv_million(kv)
-    linalg_million(upstream)
-    output(kv_opt, kv, "--mlir-print-op-generic", "-o", generic)
-    cases = {
-        "kv": (kv_opt, kv),
-        "upstream": (options.mlir_opt, upstream),
-        "generic": (kv_opt, generic, "--mlir-print-op-generic"),
-        "unregistered": (options.mlir_opt, generic, "--allow-unregistered-dialect",
-                         "--mlir-print-op-generic"),
-        "plugin": (options.mlir_opt, f"--load-dialect-plugin={plugin}", kv),
-    }
-    if not plugin.exists():
-        del cases["plugin"]
-    figures = {case: [] for case in cases}
-    for _ in range(max(3, options.runs // 2)):
-        for case, command in cases.items():
-            figures[case].append(measured(*command, "--mlir-disable-threading", "-o", os.devnull))
-    for case, against, text in (
-            ("kv", "upstream", "a million operations of upstream, mlir-opt"),
-            ("generic", "unregistered", "the same text unregistered, mlir-opt"),
-            ("plugin", "upstream", "a million operations of upstream, mlir-opt")):
-        if case not in cases:
-            continue
-        for i, (metric, unit) in enumerate((("time", "s"), ("memory", "MB"))):
-            value = median(f[i] for f in figures[case])
-            ratio = median(a[i] / b[i] for a, b in zip(figures[case], figures[against]))
-            base = median(f[i] for f in figures[against])
-            row(f"a million operations, {case}", metric, value, unit, "<= 3 x", ratio <= 3,
-                baseline=f"{base:.1f} {unit} ({text})", ratio=ratio)
+    made = Report(options)
+    modules = {layers: unrolled(made.kv_opt, made.folder, layers) for layers in LAYERS}
+    seconds = made.time_layers(modules)
+    made.count_layers(modules)
+    base = made.read_million()
     # What 80 layers take, by a measure that knows the machine.
-    base = median(f[0] for f in figures["upstream"])
-    row("80 layers, text to LLVM dialect", "time", seconds[80], "s", "<= 0.25 x",
-        seconds[80] <= 0.25 * base,
-        baseline=f"{base:.1f} s (a million operations of upstream, mlir-opt)",
-        ratio=seconds[80] / base)
-    report(rows, "compile")
-    return any(r["met"] is False for r in rows)
+    made.row("80 layers, text to LLVM dialect", "time", seconds[80], "s", "<= 0.25 x",
+             seconds[80] <= 0.25 * base,
+             baseline=f"{base:.1f} s (a million operations of upstream, mlir-opt)",
+             ratio=seconds[80] / base)
+    report(made.rows, "compile")
+    return any(r["met"] is False for r in made.rows)
 
 
 sys.exit(main())

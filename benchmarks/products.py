@@ -1,4 +1,4 @@
-"""products.py: what attention's products of 8 bits (docs/guides/products.md) cost beside a cache of f8E4M3FN whose
+"""products.py: what attention's products of 8 bits (docs/reference/products.md) cost beside a cache of f8E4M3FN whose
 products are of 16 bits. By the definition in numpy, for random rows; errors are the root of the mean square,
 of that of the results. Errors are in thousandths."""
 

@@ -83,7 +83,7 @@ Value StateReadOp::getResultSize(OpBuilder &b, unsigned, int64_t) {
   return sizeOf(b, getLoc(), cache.getLookupTable(), 0);
 }
 
-/// As many rows as there are cache lengths, of max_lengths[0, 1] keys.
+/// The result has a row per cache length, of max_lengths[0, 1] keys.
 Value LoadOp::getResultSize(OpBuilder &b, unsigned, int64_t dimension) {
   auto cache = cast<CacheOpInterface>(getOperation());
   if (dimension == 0)
@@ -106,8 +106,8 @@ Value GatherOp::getResultSize(OpBuilder &b, unsigned, int64_t dimension) {
 
 namespace {
 
-/// Of every operation with two forms: its tensors are read, none is written or
-/// returned, and its results are buffers of their own.
+/// The model of every operation with two forms: its tensors are read, none is
+/// written or returned, and its results are buffers of their own.
 template <typename Op>
 struct TwoFormModel
     : BufferizableOpInterface::ExternalModel<TwoFormModel<Op>, Op> {

@@ -25,7 +25,7 @@ uint64_t kv::versionToWrite(DialectBytecodeWriter &writer) {
 }
 
 namespace {
-// What stands in files: a number once given stays.
+// These numbers stand in files, so a number once given stays.
 enum TypeCode : uint64_t { kCollection = 0, kCache = 1, kQuant = 2 };
 enum AttributeCode : uint64_t { kMask = 0, kKernel = 1, kQuantFormat = 2 };
 
@@ -46,7 +46,7 @@ LogicalResult readEnum(DialectBytecodeReader &reader, StringRef what,
   return success();
 }
 
-/// What a type with the geometry of a cache consists of. Version 1 had the
+/// The fields of a type with the geometry of a cache. Version 1 had the
 /// parameters up to `page`, version 2 those up to `layout`.
 template <typename GeometryType>
 LogicalResult writeGeometry(GeometryType type, uint64_t code, uint64_t version,
@@ -241,10 +241,11 @@ struct KVBytecodeInterface : BytecodeDialectInterface {
 };
 } // namespace
 
-/// The one rule for an attribute that files have since a version: an operation
-/// that has it is an error in an older one, and has no properties there. So no
-/// reader, whoever ignored the error, takes it for an operation without, which
-/// computes something else. Returns whether the file can hold `op`.
+/// The one rule for an attribute that files have since some version. To write
+/// an operation with it to an older version is an error, and the operation is
+/// written without properties. So even if a caller ignores the error, no reader
+/// takes it for an operation without the attribute, which would compute
+/// something else. Returns whether the file can hold `op`.
 static bool canHold(Operation *op, DialectBytecodeWriter &writer,
                     Attribute attribute, StringRef name, uint64_t since) {
   uint64_t version = versionToWrite(writer);

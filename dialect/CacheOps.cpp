@@ -196,7 +196,7 @@ LogicalResult StoreOp::verify() {
   return verifySameRows(*this, "k", getK().getType(), "v", getV().getType());
 }
 
-/// Of an attention whose products are of 8 bits.
+/// Verifies an attention whose products are of 8 bits.
 static LogicalResult verifyProducts(AttentionOp op) {
   if (!op.getProducts())
     return success();

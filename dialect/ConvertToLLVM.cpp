@@ -152,7 +152,7 @@ bool isInterface(DictionaryAttr interface) {
   });
 }
 
-/// The argument table of an entry, as a constant beside it.
+/// Makes the argument table of an entry a constant of the module.
 struct LowerCheckArguments : ConvertOpToLLVMPattern<CheckArgumentsOp> {
   using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
   LogicalResult

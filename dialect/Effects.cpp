@@ -67,7 +67,7 @@ void AssertOp::getEffects(Effects &effects) {
 }
 
 void CheckResultOp::getEffects(Effects &effects) {
-  // Of the buffer only the shape is looked at.
+  // The operation reads only the shape of the buffer.
   effects.emplace_back(MemoryEffects::Write::get(), ErrorResource::get());
 }
 
@@ -84,7 +84,8 @@ void LaunchOp::getEffects(Effects &effects) {
       effects.emplace_back(MemoryEffects::Write::get(), operand);
     effects.emplace_back(MemoryEffects::Read::get(), operand);
   }
-  // Of other buffers beside tensors the shape is looked at.
+  // If there are tensors, an operation only looks at the shape of its other
+  // buffers.
   if (llvm::none_of((*this)->getOperandTypes(), llvm::IsaPred<TensorType>))
     addBufferEffects(*this, getOuts(), effects, caches);
 }

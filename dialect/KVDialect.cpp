@@ -27,7 +27,7 @@ namespace {
 struct KVInlinerInterface : DialectInlinerInterface {
   using DialectInlinerInterface::DialectInlinerInterface;
   bool isLegalToInline(Operation *op, Region *, bool, IRMapping &) const final {
-    // It checks against an attribute of the function that it is in.
+    // kv.check_arguments checks against an attribute of its function.
     return !isa<kv::CheckArgumentsOp>(op);
   }
 };
@@ -93,7 +93,7 @@ LogicalResult kv::KVDialect::verifyOperationAttribute(Operation *op,
     auto model = dyn_cast<DictionaryAttr>(attr.getValue());
     if (!model)
       return op->emitOpError("'kv.model' is a dictionary attribute");
-    // What cache managers and servers read; the rest is the user's.
+    // Cache managers and servers read these keys; others are the user's.
     if (Attribute name = model.get("name"); name && !isa<StringAttr>(name))
       return op->emitOpError("'name' of 'kv.model' is a string, not ") << name;
     if (Attribute length = model.get("max_seq_len")) {

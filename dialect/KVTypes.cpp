@@ -340,7 +340,7 @@ SmallVector<Type> CollectionType::getComponentTypes() {
     for (const ComponentDim &dim : component.dims)
       shape.push_back(dim.symbol ? ShapedType::kDynamic : dim.size);
     Type element = kv::typeOf(getContext(), component.dtype);
-    // What a graph may write is a buffer from the start.
+    // A component that a graph may write is a buffer from the start.
     if (component.isMutable)
       types.push_back(MemRefType::get(shape, element));
     else

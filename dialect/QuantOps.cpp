@@ -25,7 +25,8 @@ SmallVector<int64_t> kv::packedShape(QuantFormat format, int64_t rows,
           sizes.of(depth).bytes};
 }
 
-/// What a packed weight of a format is, for messages: "[N / 16, K / 32, 288]".
+/// The shape of a packed weight of a format, for messages: "[N / 16, K / 32,
+/// 288]".
 static std::string packedForm(QuantFormat format) {
   QuantSizes sizes = sizesOf(format);
   Twine rows(kPackedRows), bytes(sizes.bytes), unit(sizes.unit());
@@ -164,13 +165,14 @@ verifyWeight(Operation *op, ShapedType w, std::optional<QuantFormat> format) {
   return std::array{w.getDimSize(0) * kPackedRows, w.getDimSize(1)};
 }
 
-/// There is a weight a product, with its format, and all are of one form.
+/// Checks that there is one weight per product, with its format, and that all
+/// have one form.
 template <typename Op> static LogicalResult verifyProducts(Op op) {
   ValueRange weights = op.getWeights(), outs = op.getOuts(),
              products = op.getProducts();
   if (weights.empty())
     return op.emitOpError("takes at least one weight");
-  // What verifyForm says of one value is said of the first.
+  // verifyForm checks the first value, and speaks of that one.
   if (failed(verifyForm(op, outs.empty() ? ValueRange(Value()) : outs,
                         products.empty() ? ValueRange(Value()) : products)))
     return failure();

@@ -41,7 +41,7 @@ LogicalResult ParallelForOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
-/// What always holds needs no look.
+/// An assertion of a true constant is erased.
 LogicalResult AssertOp::canonicalize(AssertOp op, PatternRewriter &rewriter) {
   if (!matchPattern(op.getCondition(), m_One()))
     return failure();

@@ -95,8 +95,8 @@ static LogicalResult verifyStateSize(CacheOpInterface op, int64_t heads,
                            << type.getDim() << "]";
 }
 
-/// What both are: on a cache, on one layer, in one form, with sizes that are
-/// known but for the rows.
+/// Verifies convolutions and scans: on a cache, on one layer, in one form, with
+/// sizes that are known except for the rows.
 static LogicalResult verifyRecurrence(CacheOpInterface op, Value layer,
                                       std::optional<Type> collection, Value out,
                                       Value result, ValueRange rows,

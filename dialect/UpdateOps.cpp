@@ -16,7 +16,7 @@ SmallVector<StepRows> UpdateOp::getStepRows() {
   return {step};
 }
 
-/// What belongs to one kind stands with it and with no other.
+/// Operands and attributes of one kind stand with that kind only.
 static LogicalResult verifyKind(UpdateOp op) {
   StringRef kind = stringifyUpdateKind(op.getKind());
   if (op.getInterleaved() && op.getKind() != UpdateKind::Rope)

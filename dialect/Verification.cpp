@@ -73,7 +73,7 @@ LogicalResult kv::verifySameRows(Operation *op, StringRef nameA, Type a,
 
 LogicalResult kv::verifyNumber(Operation *op, StringRef name, APFloat value,
                                Sign sign) {
-  // As short as names the number that was written.
+  // The shortest text that names the number that was written.
   char text[32];
   double number = value.convertToDouble();
   StringRef given(text, std::to_chars(text, std::end(text), number).ptr - text);
@@ -183,20 +183,20 @@ LogicalResult kv::verifyRowShape(Operation *op, StringRef name, Type type,
 
 LogicalResult kv::verifyPlace(CacheOpInterface op, OperandRange place) {
   if (place.size() != (op.isResolved() ? 2 : 0))
-    return op->emitOpError("takes [layer, part] with components, and only "
+    return op->emitOpError("takes [layer, plane] with components, and only "
                            "then");
   if (!op.isResolved())
     return success();
   if (failed(verifyLayer(op, place[0], op.getCollectionType())))
     return failure();
-  APInt part;
+  APInt plane;
   CollectionType type = op.getCollectionType();
-  if (matchPattern(place[1], m_ConstantInt(&part)) &&
-      part.uge(type.getGeometry().planes()))
+  if (matchPattern(place[1], m_ConstantInt(&plane)) &&
+      plane.uge(type.getGeometry().planes()))
     return op->emitOpError()
-           << "part must be "
+           << "plane must be "
            << (type.isLatent() ? "0 (latent rows)" : "0 (keys) or 1 (values)")
-           << ", not " << part.getSExtValue();
+           << ", not " << plane.getSExtValue();
   return success();
 }
 

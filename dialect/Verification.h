@@ -15,14 +15,15 @@ namespace kv {
 llvm::LogicalResult verifyForm(mlir::Operation *op, mlir::ValueRange outs,
                                mlir::ValueRange results, size_t required = 1);
 
-/// The same of an operation that makes nothing.
+/// Verifies the form of an operation that makes nothing.
 llvm::LogicalResult verifyOneForm(mlir::Operation *op);
 
 /// The type of what the operation makes, in either form.
 mlir::Type formType(mlir::Value out, mlir::Value result);
 
-/// What an operation makes a row a token of: a dynamic number of rows follows
-/// from the offsets, a static one must agree with them.
+/// The static row counts of an operation that makes one row per token. A
+/// dynamic number of rows follows from the offsets; a static one must agree
+/// with them.
 llvm::SmallVector<mlir::Value, 2> staticRows(mlir::Value out,
                                              mlir::Value result);
 
@@ -48,11 +49,11 @@ llvm::LogicalResult verifyLayer(mlir::Operation *op, mlir::Value layer,
 llvm::LogicalResult verifyCache(CacheOpInterface op,
                                 std::optional<mlir::Type> collection);
 
-/// [layer, part] stands with components and not with a handle, and constants
-/// name a layer and a part.
+/// [layer, plane] stands with components and not with a handle, and constants
+/// name a layer and a plane.
 llvm::LogicalResult verifyPlace(CacheOpInterface op, mlir::OperandRange place);
 
-/// What the sign of a number may be.
+/// The signs that a number may have.
 enum class Sign { Positive, NotNegative, Any };
 
 /// A number is finite and has such a sign as the f32 that is computed with.

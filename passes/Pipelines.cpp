@@ -73,7 +73,8 @@ static void addResolution(OpPassManager &pm, bool device = false) {
   simplify(pm);
 }
 
-/// And weights to their layout: both pipelines take the same weights file.
+/// Resolves collections, and packs weights: kv-cpu and kv-reference take the
+/// same weights file.
 static void addFrontPasses(OpPassManager &pm) {
   addResolution(pm);
   pm.addPass(createKVRoundActivations());
@@ -131,8 +132,9 @@ llvm::Error kv::buildCPUPipeline(OpPassManager &pm,
   pm.addPass(createKVInlineHelpers());
   simplify(pm);
   pm.addPass(createKVFuse());
-  // What has no kernel, but for what kv-vectorize knows. Fusion would move
-  // reads of the cache past stores: what touches it comes after.
+  // Decomposes operations without a kernel, except those that kv-vectorize
+  // knows. Fusion would move reads of the cache past stores, so operations that
+  // touch a cache are decomposed after it.
   KVDecomposeOptions decompose;
   decompose.except = {"matmul"};
   decompose.keepKernels = true;
@@ -175,7 +177,7 @@ void kv::buildCUDAPipeline(OpPassManager &pm,
   pm.addPass(createKVCheckSteps());
   pm.addPass(createKVResolveBands());
   pm.addPass(createKVInlineHelpers());
-  // What is left of helpers that nobody calls need not have a kernel.
+  // Helpers without callers need no kernel.
   pm.addPass(createSymbolDCEPass());
   simplify(pm);
   KVFormLaunchesOptions launches;
@@ -207,8 +209,8 @@ void kv::buildReferencePipeline(OpPassManager &pm,
   addBackPasses(pm);
 }
 
-/// What PassPipelineRegistration does, for a pipeline whose options may be
-/// refused.
+/// Registers a pipeline like PassPipelineRegistration, but one that may refuse
+/// its options.
 static void registerCPUPipeline() {
   registerPassPipeline(
       "kv-cpu", "to the LLVM dialect, for the CPU",

@@ -37,7 +37,7 @@ static remark::RemarkOpts remarkOpts(StringRef name) {
 }
 
 namespace {
-/// What a target computes everything with, and why.
+/// The kernels of a target, and the reason for a remark.
 struct Target {
   StringLiteral name;
   KernelKind kernel;
@@ -51,9 +51,9 @@ constexpr Target kTargets[] = {
     {"cuda", KernelKind::Cuda, "the device has a kernel for it"},
 };
 
-/// What makes two plans the same: the cache's values, the row offsets, the
-/// mask, whether there are trees, and on a device whether products are of 8
-/// bits and how many rows and heads the queries have.
+/// Two plans are equal if their keys are: the cache's values, the row offsets,
+/// the mask, and whether there are trees. On a device, products of 8 bits and
+/// the queries' rows and heads count as well.
 struct PlanKey {
   SmallVector<Value> values; // the row offsets last
   MaskAttr mask;
@@ -131,13 +131,14 @@ private:
     return RankedTensorType::get({ShapedType::kDynamic, 4}, b.getI32Type());
   }
 
-  /// As many bytes as the runtime says, and what it puts there.
+  /// Makes the plan in a buffer of the size that the runtime gives.
   Value planOnDevice(Emitter &b, const PlanKey &key, TypeAttr type) {
     auto collection = cast<CollectionType>(type.getValue());
     Value blocks =
         inLogicalOrder(b, b.getLoc(), key.values[0], collection.getLayout());
     Value lengths = key.values[1];
-    // Of the table a plan takes how many entries a row has for a band.
+    // A plan only needs the number of entries that a row of the table has for a
+    // band.
     Value table = sliceBand(b, key.values[2], collection.getGeometry(),
                             /*band=*/b.index(0));
     Value rows = key.rows.materialize(b, b.getLoc());
@@ -206,7 +207,7 @@ private:
     return argument;
   }
 
-  /// Right behind the value that is defined last.
+  /// A builder after the value that is defined last.
   OpBuilder afterLast(ArrayRef<Value> values) {
     Value last = values.front();
     for (Value value : values.drop_front()) {
@@ -320,9 +321,9 @@ struct SelectKernel : kv::impl::KVSelectKernelBase<SelectKernel> {
     return {target.kernel, target.why.str()};
   }
 
-  /// Keys with rows of their own: as many as if the cache had held, before the
-  /// rows of the queries, what is more of them. How long the longest is nobody
-  /// knows.
+  /// Cross attention: the keys have their own row offsets. A sequence sees as
+  /// many cached keys as its key rows exceed its query rows. The longest
+  /// sequence is not known here.
   static void countKeys(AttentionOp op) {
     Emitter b(op);
     Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();

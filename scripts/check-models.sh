@@ -4,7 +4,7 @@
 # keys of config.json mean (check_missing.py).
 #
 # check-models.sh --record [--left] [NAME...]: every architecture of test/python/raise/architectures.py by one
-# command, as a user types it; benchmarks/results/models.json and docs/reference/models.md are written. --left runs
+# command, as a user types it; benchmarks/results/models.json is written. --left runs
 # those alone that the record does not call equal. All of them take about half an hour.
 #
 # Installs transformers, PyTorch and torch-mlir (6 GB) in build/exporters; CI does not run this. With

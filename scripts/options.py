@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Makes what repeats the rows of include/kv/ABI/ManagerOptions.def and ServerOptions.def.
 
-options.py          writes the structures of the C headers, and docs/reference/options.md
+options.py          writes the structures of the C headers
 options.py FILE     writes the Python module kvmlir.options, as the build does
 
-test/python/test_documents.py fails where a header or the page is older than the rows."""
+The site has tables of the rows (tables()). test/python/test_documents.py fails where a header is older than the
+rows."""
 
 import ast
 import inspect
@@ -16,7 +17,6 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 HEADERS = {"Manager": ROOT / "include/kv/Runtime/C/Managers.h", "Server": ROOT / "include/kv/Runtime/C/Serving.h"}
-PAGE = ROOT / "docs/reference/options.md"
 # Parameters of managers in MAX: the classes of kvmlir have them in their signatures.
 PARAMETERS = ("devices", "max_batch_size", "max_seq_len", "num_pages", "available_cache_memory", "zmq_endpoint_base",
               "enable_runtime_checks")
@@ -85,9 +85,9 @@ def header(table):
                   HEADERS[table].read_text(), flags=re.S)
 
 
-def page():
-    """docs/reference/options.md, whose text before the tables stays."""
-    text = PAGE.read_text().split("\n## ")[0].rstrip() + "\n"
+def tables():
+    """The tables of docs/reference/options.md, for the site."""
+    text = ""
     for table in HEADERS:
         text += f"\n## {table}\n\n| in C | in Python | flag | what it is |\n| --- | --- | --- | --- |\n"
         for one in read(table):
@@ -115,7 +115,7 @@ def module():
 
 def outputs():
     """{path: text} of what is stored in the repository."""
-    return {PAGE: page(), **{path: header(table) for table, path in HEADERS.items()}}
+    return {path: header(table) for table, path in HEADERS.items()}
 
 
 if __name__ == "__main__":

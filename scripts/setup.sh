@@ -9,7 +9,7 @@ packages="g++ cmake ninja-build ccache git ca-certificates binutils
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22 clang-format-22 clang-tidy-22
   nlohmann-json3-dev libdlpack-dev libxxhash-dev libcli11-dev libgtest-dev libgmock-dev librapidcheck-dev
   libssl-dev libhiredis-dev redis-server libzmq3-dev cppzmq-dev libmsgpack-cxx-dev prometheus-cpp-dev liblmdb-dev
-  libopenmpi-dev openmpi-bin valgrind
+  libopenmpi-dev openmpi-bin valgrind universal-ctags
   python3 python3-dev python3-venv"
 
 missing=
@@ -33,7 +33,8 @@ if [ -n "$missing" ]; then
 fi
 
 # The Python side: kv-import, kv-generate, kv-serve, the bindings and their tests, in .venv.
-requirements="scripts/requirements.txt tools/sass/requirements.txt test/python/serving/requirements-serve.txt"
+requirements="scripts/requirements.txt tools/sass/requirements.txt tools/docs/requirements.txt
+  test/python/serving/requirements-serve.txt"
 # NIXL asks for PyTorch and CUDA, which its library does without.
 alone=test/python/serving/requirements-transport.txt
 # shellcheck disable=SC2086

@@ -27,7 +27,7 @@ inline std::string show(const nlohmann::json &value) {
   return text.substr(0, cut) + "...";
 }
 
-/// What a line says. Error: why that is not certain, without a subject.
+/// The JSON of a line. Error: why it is not certain, without a subject.
 inline Expected<nlohmann::json> parseLine(std::string_view text) {
   using nlohmann::json;
   constexpr int MostDepth = 64; // show() goes down to the innermost value

@@ -247,6 +247,80 @@ struct Decoding {
   }
 };
 
+/// The other process, which has the pages.
+struct Child {
+  std::string socket = (std::filesystem::temp_directory_path() /
+                        concat("kv-page-transport-", ::getpid()))
+                           .string();
+  std::string endpoint = "ipc://" + socket, address;
+  std::vector<uint64_t> from; // its pages
+  pid_t process = -1;
+
+  Child(int64_t pageBytes, int64_t pages) : from(static_cast<size_t>(pages)) {
+    int told[2];
+    if (::pipe(told) != 0)
+      std::exit(1);
+    process = ::fork();
+    if (process == 0)
+      serve(endpoint, pageBytes, pages, told[1]);
+    ::close(told[1]);
+    uint64_t size = 0;
+    readAll(told[0], &size, sizeof size);
+    address.resize(size);
+    readAll(told[0], address.data(), size);
+    readAll(told[0], from.data(), from.size() * sizeof(uint64_t));
+  }
+
+  void end() {
+    ::kill(process, SIGKILL);
+    ::waitpid(process, nullptr, 0);
+    std::filesystem::remove(socket);
+  }
+};
+
+/// The pages by the transport alone, without what asks for them.
+struct Plain {
+  std::unique_ptr<Transport> raw;
+  Transport::Peer peer;
+  std::vector<Transport::Part> parts;
+
+  Plain(Decoding &into, const Child &child, int64_t pageBytes)
+      : raw(into.side.transport()), peer(need(raw->connect(child.address))) {
+    for (size_t i = 0; i < child.from.size(); ++i)
+      parts.push_back({into.side.memory.data() + i * pageBytes, child.from[i],
+                       static_cast<size_t>(pageBytes)});
+  }
+
+  /// Looking all the time, or with pauses.
+  double read(bool pauses) {
+    return seconds([&] {
+      Transport::Read read = need(raw->read(peer, parts));
+      while (raw->state(read) == Transport::State::UnderWay)
+        if (pauses)
+          ::usleep(20);
+      raw->forget(read);
+    });
+  }
+};
+
+/// Whether the pages that come are the other process's.
+bool arrive(Decoding &decoding, int64_t pageBytes, int64_t pages) {
+  std::ranges::fill(decoding.side.memory, std::byte(0));
+  (void)decoding.load();
+  std::vector<std::byte> wanted(static_cast<size_t>(pageBytes));
+  for (int64_t i = 0; i < pages; ++i) {
+    fill(wanted, i);
+    PageConnector::Slot slot = decoding.peer->acquire(decoding.prompt.at(i));
+    if (!std::equal(wanted.begin(), wanted.end(), slot.data)) {
+      std::fprintf(stderr, "page-transport: page %lld is wrong\n",
+                   static_cast<long long>(i));
+      return false;
+    }
+    decoding.peer->release(slot);
+  }
+  return true;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -262,48 +336,14 @@ int main(int argc, char **argv) {
                  argv[1], argv[2]);
     return 2;
   }
-  std::string socket = (std::filesystem::temp_directory_path() /
-                        concat("kv-page-transport-", ::getpid()))
-                           .string();
-  std::string endpoint = "ipc://" + socket;
-  int told[2];
-  if (::pipe(told) != 0)
-    return 1;
-  pid_t child = ::fork();
-  if (child == 0)
-    serve(endpoint, pageBytes, pages, told[1]);
-  ::close(told[1]);
-  uint64_t size = 0;
-  readAll(told[0], &size, sizeof size);
-  std::string address(size, '\0');
-  readAll(told[0], address.data(), size);
-  std::vector<uint64_t> from(static_cast<size_t>(pages));
-  readAll(told[0], from.data(), from.size() * sizeof(uint64_t));
-
+  Child child(pageBytes, pages);
   int64_t tokens = pages * PageTokens;
-  Decoding same(endpoint, cacheOf(pageBytes, PageTokens, CacheLayout::NHD),
-                tokens);
-  Decoding other(endpoint, cacheOf(pageBytes, 2 * PageTokens, CacheLayout::HND),
-                 tokens);
+  Decoding same(child.endpoint,
+                cacheOf(pageBytes, PageTokens, CacheLayout::NHD), tokens);
+  Decoding other(child.endpoint,
+                 cacheOf(pageBytes, 2 * PageTokens, CacheLayout::HND), tokens);
   // Into the same memory, so that nobody finds it colder than the other.
-  std::span<std::byte> target = same.side.memory;
-  std::unique_ptr<Transport> raw = same.side.transport();
-  Transport::Peer peer = need(raw->connect(address));
-  std::vector<Transport::Part> parts;
-  for (int64_t i = 0; i < pages; ++i)
-    parts.push_back({target.data() + i * pageBytes,
-                     from[static_cast<size_t>(i)],
-                     static_cast<size_t>(pageBytes)});
-  // In the way that is faster: looking all the time, or with pauses.
-  auto plain = [&](bool pauses) {
-    return seconds([&] {
-      Transport::Read read = need(raw->read(peer, parts));
-      while (raw->state(read) == Transport::State::UnderWay)
-        if (pauses)
-          ::usleep(20);
-      raw->forget(read);
-    });
-  };
+  Plain plain(same, child, pageBytes);
   double bytes = static_cast<double>(pages * pageBytes);
   std::vector<double> nixl, ours, ratio, busy, questions, converted;
   for (int round = 0; round < Warm + Rounds; ++round) {
@@ -313,9 +353,10 @@ int main(int argc, char **argv) {
         std::tie(question, time) = same.load();
       } else {
         double begin = busySeconds();
-        best = plain(true);
+        // In the way that is faster.
+        best = plain.read(true);
         plainBusy = busySeconds() - begin;
-        best = std::min(best, plain(false));
+        best = std::min(best, plain.read(false));
       }
     double conversion = other.load().second;
     if (round < Warm)
@@ -327,19 +368,8 @@ int main(int argc, char **argv) {
     questions.push_back(1e3 * question);
     converted.push_back(bytes / conversion / 1e9);
   }
-  std::ranges::fill(target, std::byte(0));
-  (void)same.load();
-  std::vector<std::byte> wanted(static_cast<size_t>(pageBytes));
-  for (int64_t i = 0; i < pages; ++i) {
-    fill(wanted, i);
-    PageConnector::Slot slot = same.peer->acquire(same.prompt.at(i));
-    if (!std::equal(wanted.begin(), wanted.end(), slot.data)) {
-      std::fprintf(stderr, "page-transport: page %lld is wrong\n",
-                   static_cast<long long>(i));
-      return 1;
-    }
-    same.peer->release(slot);
-  }
+  if (!arrive(same, pageBytes, pages))
+    return 1;
   std::printf("busy\t%.3f\nbest\t%.3f\n", median(busy),
               *std::ranges::max_element(ours) /
                   *std::ranges::max_element(nixl));
@@ -348,8 +378,6 @@ int main(int argc, char **argv) {
               median(nixl), median(ours), median(ratio), median(questions),
               median(converted));
   std::fflush(stdout);
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
-  std::filesystem::remove(socket);
+  child.end();
   return 0;
 }

@@ -153,6 +153,118 @@ private:
   std::deque<uint64_t> order; // also of some that are gone
 };
 
+/// Machines behind routers, and what they would be without.
+class Simulation {
+public:
+  Simulation(uint32_t machines, uint32_t numRouters, int64_t capacity,
+             size_t numStates, size_t atOnce)
+      : machines(machines), part(machines / numRouters), numStates(numStates),
+        atOnce(atOnce), states(machines), routed(machines, Cache(capacity)),
+        turns(machines, Cache(capacity)), whole(capacity * machines) {
+    for (uint32_t i = 0; i < numRouters; ++i)
+      routers.emplace_back(part);
+  }
+
+  void run(const std::vector<uint64_t> &prompt, uint32_t which) {
+    PrefixRouter &router = routers[which];
+    double start = cpuSeconds();
+    PrefixRouter::Choice choice = router.choose(prompt);
+    double chosen = cpuSeconds();
+    uint32_t machine = which * part + choice.machine;
+    begin(machine, std::max<int64_t>(std::ssize(prompt) - choice.hitPages, 1));
+    double told = cpuSeconds();
+    int64_t hit = serve(machine, prompt);
+    double events = cpuSeconds();
+    router.stored(choice.machine, stored);
+    router.removed(choice.machine, removed);
+    if (numStates > 0) {
+      router.storedStates(choice.machine, storedStates);
+      router.removedStates(choice.machine, removedStates);
+    }
+    double end = cpuSeconds();
+    times.push_back(1e6 * (chosen - start));
+    all += 1e6 * ((told - start) + (end - events));
+    predicted += hit == choice.hitPages;
+    hits += hit;
+    pages += std::ssize(prompt);
+    if (running.size() == atOnce)
+      largest =
+          std::max(largest, static_cast<double>(router.load(choice.machine)) *
+                                machines / static_cast<double>(load));
+    Cache &other = turns[static_cast<size_t>(requests++ % machines)];
+    turnHits += other.hit(prompt);
+    other.serve(prompt, stored, removed);
+    wholeHits += whole.hit(prompt);
+    whole.serve(prompt, stored, removed);
+  }
+
+  void print() {
+    double sum = 0;
+    for (double time : times)
+      sum += time;
+    std::ranges::sort(times);
+    auto rate = [&](int64_t of) {
+      return static_cast<double>(of) /
+             static_cast<double>(std::max<int64_t>(pages, 1));
+    };
+    auto count = static_cast<double>(requests);
+    std::printf("machines\t%u\nrequests\t%lld\npages\t%lld\n", machines,
+                static_cast<long long>(requests),
+                static_cast<long long>(pages));
+    std::printf("routed\t%.4f\nturns\t%.4f\nwhole\t%.4f\n", rate(hits),
+                rate(turnHits), rate(wholeHits));
+    std::printf("predicted\t%.4f\n", static_cast<double>(predicted) / count);
+    std::printf("choose\t%.3f\nchoose p99\t%.3f\nall\t%.3f\n", sum / count,
+                times[times.size() * 99 / 100], all / count);
+    std::printf("largest load\t%.2f\n", largest);
+  }
+
+private:
+  struct Running {
+    uint32_t machine; // of all
+    int64_t load;
+  };
+
+  void begin(uint32_t machine, int64_t lacks) {
+    addLoad(machine, lacks);
+    running.push_back({machine, lacks});
+    if (running.size() > atOnce) {
+      addLoad(running.front().machine, -running.front().load);
+      running.pop_front();
+    }
+  }
+
+  void addLoad(uint32_t machine, int64_t pages) {
+    routers[machine / part].addLoad(machine % part, pages);
+    load += pages;
+  }
+
+  /// The pages that the machine had.
+  int64_t serve(uint32_t machine, const std::vector<uint64_t> &prompt) {
+    int64_t hit = routed[machine].hit(prompt);
+    routed[machine].serve(prompt, stored, removed);
+    if (numStates == 0)
+      return hit;
+    hit = states[machine].hit(prompt, hit);
+    states[machine].serve(prompt, numStates, removed, storedStates,
+                          removedStates);
+    return hit;
+  }
+
+  uint32_t machines, part; // of all routers, of one
+  size_t numStates, atOnce;
+  std::vector<PrefixRouter> routers;
+  std::vector<States> states;
+  std::vector<Cache> routed, turns;
+  Cache whole;
+  std::deque<Running> running;
+  std::vector<uint64_t> stored, removed, storedStates, removedStates;
+  std::vector<double> times;
+  double all = 0, largest = 0;
+  int64_t requests = 0, pages = 0, hits = 0, turnHits = 0, wholeHits = 0;
+  int64_t predicted = 0, load = 0;
+};
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -180,95 +292,11 @@ int main(int argc, char **argv) {
     return 1;
   }
   auto numStates = static_cast<size_t>(argc > 7 ? std::atoll(argv[7]) : 0);
-  std::vector<States> states(machines);
-  std::vector<uint64_t> storedStates, removedStates;
-  uint32_t part = machines / numRouters; // machines of a router
-  std::vector<PrefixRouter> routers;
-  for (uint32_t i = 0; i < numRouters; ++i)
-    routers.emplace_back(part);
-  std::vector<Cache> routed(machines, Cache(capacity));
-  std::vector<Cache> turns(machines, Cache(capacity));
-  Cache whole(capacity * machines);
-  struct Running {
-    uint32_t machine; // of all
-    int64_t load;
-  };
-  std::deque<Running> running;
-  std::vector<uint64_t> stored, removed;
-  std::vector<double> times;
-  double all = 0, largest = 0;
-  int64_t requests = 0, pages = 0, hits = 0, turnHits = 0, wholeHits = 0;
-  int64_t predicted = 0, load = 0;
+  Simulation simulation(machines, numRouters, capacity, numStates, atOnce);
   for (const Request &request : trace)
-    for (int64_t user = 0; user < repeats; ++user) {
-      std::vector<uint64_t> prompt =
-          pagesOf(request, static_cast<uint64_t>(user));
-      auto which = static_cast<uint32_t>(user) % numRouters;
-      PrefixRouter &router = routers[which];
-      double start = cpuSeconds();
-      PrefixRouter::Choice choice = router.choose(prompt);
-      double chosen = cpuSeconds();
-      int64_t lacks =
-          std::max<int64_t>(std::ssize(prompt) - choice.hitPages, 1);
-      router.addLoad(choice.machine, lacks);
-      load += lacks;
-      uint32_t machine = which * part + choice.machine;
-      running.push_back({machine, lacks});
-      if (running.size() > atOnce) {
-        uint32_t over = running.front().machine;
-        routers[over / part].addLoad(over % part, -running.front().load);
-        load -= running.front().load;
-        running.pop_front();
-      }
-      double told = cpuSeconds();
-      Cache &cache = routed[machine];
-      int64_t hit = cache.hit(prompt);
-      cache.serve(prompt, stored, removed);
-      if (numStates > 0) {
-        hit = states[machine].hit(prompt, hit);
-        states[machine].serve(prompt, numStates, removed, storedStates,
-                              removedStates);
-      }
-      double events = cpuSeconds();
-      router.stored(choice.machine, stored);
-      router.removed(choice.machine, removed);
-      if (numStates > 0) {
-        router.storedStates(choice.machine, storedStates);
-        router.removedStates(choice.machine, removedStates);
-      }
-      double end = cpuSeconds();
-      times.push_back(1e6 * (chosen - start));
-      all += 1e6 * ((told - start) + (end - events));
-      predicted += hit == choice.hitPages;
-      hits += hit;
-      pages += std::ssize(prompt);
-      if (running.size() == atOnce)
-        largest =
-            std::max(largest, static_cast<double>(router.load(choice.machine)) *
-                                  machines / static_cast<double>(load));
-      Cache &other = turns[static_cast<size_t>(requests % machines)];
-      turnHits += other.hit(prompt);
-      other.serve(prompt, stored, removed);
-      wholeHits += whole.hit(prompt);
-      whole.serve(prompt, stored, removed);
-      ++requests;
-    }
-  double sum = 0;
-  for (double time : times)
-    sum += time;
-  std::ranges::sort(times);
-  auto rate = [&](int64_t of) {
-    return static_cast<double>(of) /
-           static_cast<double>(std::max<int64_t>(pages, 1));
-  };
-  auto count = static_cast<double>(requests);
-  std::printf("machines\t%u\nrequests\t%lld\npages\t%lld\n", machines,
-              static_cast<long long>(requests), static_cast<long long>(pages));
-  std::printf("routed\t%.4f\nturns\t%.4f\nwhole\t%.4f\n", rate(hits),
-              rate(turnHits), rate(wholeHits));
-  std::printf("predicted\t%.4f\n", static_cast<double>(predicted) / count);
-  std::printf("choose\t%.3f\nchoose p99\t%.3f\nall\t%.3f\n", sum / count,
-              times[times.size() * 99 / 100], all / count);
-  std::printf("largest load\t%.2f\n", largest);
+    for (int64_t user = 0; user < repeats; ++user)
+      simulation.run(pagesOf(request, static_cast<uint64_t>(user)),
+                     static_cast<uint32_t>(user) % numRouters);
+  simulation.print();
   return 0;
 }

@@ -6,7 +6,7 @@
 // registers in plain locals and says `b.` for whatever touches another thread,
 // shared memory, global memory or the copy engine.
 //
-//   thread() block() blocks()   who am I
+//   thread() block() blocks()   the thread, its block, the number of blocks
 //   waitForEarlier()            earlier kernels on the stream are done; false
 //                               where a thread is to end here (Earlier.h)
 //   letLaterBegin()             the next kernel may begin, and wait
@@ -16,43 +16,42 @@
 //   loadScratch storeScratch    global memory that blocks exchange
 //   arrive<Order>(counter, n)   counts n; release and acquire between blocks
 //   storeLargest(p, x)          *p becomes x if that is larger, atomically
-//   copyAsync commit wait<N>    16-byte copies to shared memory, from so many
-//                               bytes behind an address; of zeros where the
-//                               address is negative, as NoAddress is
+//   copyAsync commit wait<N>    16-byte copies to shared memory, from an
+//                               address and an offset; zeros if the address
+//                               is negative, as NoAddress is
 //   shuffleXor(x, mask)         all 32 lanes of the warp together
-//   loadMatrix loadMatrixTransposed multiplyAdd<T>   likewise
-//   storeMatrix                 likewise, from sm_90a on
+//   loadMatrix loadMatrixTransposed multiplyAdd<T>   all 32 lanes together
+//   storeMatrix                 all 32 lanes together, from sm_90a on
 //
 //   uniform(i)                  i, which is the same in all lanes of the warp:
 //                               a compiler may branch by it, and know it
 //
 // From sm_90a on, of kernels with warps of different roles:
 //
-//   sharedAddress(offset)       what descriptors call a byte of shared memory
+//   sharedAddress(offset)       the address of a byte in descriptors
 //   barrier(offset)             an mbarrier, in eight bytes of shared memory
 //   init(bar, arrivals)         by one thread, then fenceInit() by it, before a
 //                               sync() after which others use it
 //   arriveAt(bar)               one arrival, what happened before included
-//   expectBytes(bar, bytes)     one arrival, and a phase of so many bytes more
+//   expectBytes(bar, bytes)     one arrival, and `bytes` more in the phase
 //   awaitPhase(bar, parity)     until the phase of that parity is complete
-//   atLeaf(leaf)                where this warp stands, for who asks why it
-//                               waits (Watchdog.h); says nothing to a kernel
+//   atLeaf(leaf)                notes where this warp stands, for the report of
+//                               a wait that does not end (Watchdog.h)
 //   copyTile(map, offset, at, bar)
 //                               one thread: a box from TileAt `at` on,
 //                               swizzled, to shared memory; its bytes complete
 //                               on `bar`
-//   fenceAsync()                what this thread stored in shared memory is
-//   seen
-//                               by tile copies and wgmma
+//   fenceAsync()                makes this thread's stores to shared memory
+//                               visible to tile copies and wgmma
 //   syncWarp()                  a barrier of the warp's lanes, after which each
-//                               sees what the others stored in shared memory
-//   syncNamed(id, threads)      a barrier of so many threads, whole warps, id 1
-//                               to 15; arriveNamed does not wait
+//                               sees the others' stores to shared memory
+//   syncNamed(id, threads)      a barrier of `threads` threads, whole warps, id
+//                               1 to 15; arriveNamed does not wait
 //   registersUp<N> registersDown<N>   all warps of a warpgroup together
-//   forget(acc)                 what accumulators hold is needed no more
+//   forget(acc)                 the accumulators' values are needed no more
 //   fenceProducts(registers...) before the first wgmma, and wherever registers
-//                               of one, A's or D's, were touched since: those,
-//                               or without any what an earlier fence named
+//                               of A or D were touched since: names these
+//                               registers, or none if an earlier fence did
 //   multiplyGroup<T, MajorB>(acc, a, b, accumulates)
 //                               64 x 8 Tiles += 64 x 16 * 16 x 8 Tiles, by the
 //                               warpgroup, where acc is float[Tiles][4], as
@@ -61,21 +60,22 @@
 //                               along K, or four registers; b a Descriptor.
 //                               Of F8E4M3 32 are summed at a time, and B has
 //                               neighbours along K, too
-//   commitProducts()            makes a group of those since the last commit
+//   commitProducts()            makes a group of the products since the last
+//                               commit
 //   awaitProducts<Pending>(acc...)
-//                               until at most so many groups are under way; acc
-//                               are the accumulators that may be read now
+//                               until at most `Pending` groups are in flight;
+//                               acc are the accumulators that may be read now
 //
-// And of blocks of a cluster, which see one another's shared memory, and none
-// of which may leave before others touch it for the last time:
+// For blocks of a cluster, which see one another's shared memory. No block may
+// leave before the others touch its memory for the last time:
 //
-//   clusterRank() clusterBlocks()   which one of how many
+//   clusterRank() clusterBlocks()   the block in its cluster, and their number
 //   syncCluster()               barrier of all threads of all of them
 //   remote(bar, rank)           that mbarrier of another block, to arrive at
-//   releaseAt(bar, rank, arrives)   an arrival there, by the threads that say
-//                               so, behind which its block's copies may
-//                               overwrite what awaited products have read; of
-//                               what threads stored it says nothing
+//   releaseAt(bar, rank, arrives)   an arrival there by threads with `arrives`.
+//                               After it, copies of that block may overwrite
+//                               operands that awaited products have read.
+//                               Stores of threads are not published
 //   storeRemote(view, rank, i, x)   four bytes, to that of another block
 //   copyTileTo(blocks, map, offset, at, bar)
 //                               copyTile() for each block of a mask, to its
@@ -110,12 +110,12 @@ struct alignas(16) LongPair {
   int64_t x, y;
 };
 
-/// An address as a number. So much and what is added to it is none.
+/// An address as a number. NoAddress is none, whatever is added to it.
 constexpr int64_t NoAddress = INT64_MIN;
 KV_HD int64_t addressOf(const void *p) { return reinterpret_cast<int64_t>(p); }
 
-/// What an arrival passes on: what happened before it, to who arrives later; to
-/// the caller, what happened before the earlier ones.
+/// The order that an arrival makes. A release publishes the caller's earlier
+/// accesses to later arrivals, an acquire sees those of earlier ones.
 enum class Order { Release, Acquire, AcquireRelease };
 
 template <class B>
@@ -182,7 +182,7 @@ concept RoleBlock =
       b.template awaitProducts<0>(c);
     };
 
-/// One of a cluster.
+/// A block of a cluster.
 template <class B>
 concept ClusterBlock =
     RoleBlock<B> && requires(B &b, const TensorMap &map, TileAt at) {

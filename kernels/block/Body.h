@@ -33,7 +33,8 @@ KV_BODY int64_t opaque(int64_t x) {
   return x;
 }
 
-/// The same of a pointer to global memory.
+/// A pointer to global memory that the compiler cannot see through, like
+/// opaque().
 template <class T> KV_BODY const T *opaqueGlobal(const T *p) {
 #ifdef __CUDA_ARCH__
   size_t address = __cvta_generic_to_global(p);
@@ -43,8 +44,8 @@ template <class T> KV_BODY const T *opaqueGlobal(const T *p) {
   return p;
 }
 
-/// The same, and what is made of it is computed after this place: no register
-/// holds it during the leaves.
+/// An opaque number. Values made of it are computed after this place, so that
+/// no register holds them during the leaves.
 KV_BODY int late(int x) {
 #ifdef __CUDA_ARCH__
   asm volatile("" : "+r"(x));
@@ -52,8 +53,8 @@ KV_BODY int late(int x) {
   return x;
 }
 
-/// Arithmetic behind it stays behind it: a branch that is never taken, as
-/// `number` is not negative.
+/// A fence for the instruction scheduler: arithmetic after it stays after it.
+/// The branch is never taken, because `number` is not negative.
 KV_BODY void divide(int number) {
 #ifdef __CUDA_ARCH__
   if (late(number) < 0)

@@ -1,8 +1,8 @@
 //===- Layout.h - Where an element lies ------------------------*- C++ -*-===//
 //
-// The maps between an element of a matrix and the thread, the register or the
-// place in shared memory that holds it, as the PTX ISA describes them for
-// mma.m16n8k16 and ldmatrix. Pure, so that a host tests them exhaustively.
+// Maps between an element of a matrix and the thread, register or place in
+// shared memory that holds it, as the PTX ISA describes them for mma.m16n8k16
+// and ldmatrix. All functions are pure, so that a host tests them exhaustively.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +21,10 @@ struct alignas(16) Chunk {
 };
 constexpr int ChunkBytes = 16;
 
-/// A matrix of `Columns` chunks a row in shared memory. A row's chunks are
-/// exchanged within runs of eight by the row's number, so that the eight rows
-/// of a column that ldmatrix reads at a time lie in different banks. Two rows
-/// of four chunks lie in one run.
+/// A matrix in shared memory with `Columns` chunks per row. A row's chunks are
+/// exchanged within runs of eight by the row's number. So the eight rows of a
+/// column that ldmatrix reads at a time lie in different banks. Two rows of
+/// four chunks lie in one run.
 template <int Columns> struct Swizzled {
   static_assert(Columns % 8 == 0 || Columns == 4);
   static constexpr int Pitch = Columns; // chunks from a row to the next
@@ -34,22 +34,23 @@ template <int Columns> struct Swizzled {
   static KV_HD constexpr int chunk(int row, int column) {
     return row * Columns + (column ^ exchanged(row));
   }
-  /// The chunk `columns` columns behind that one, whose column has none of the
-  /// bits of `columns`. On a GPU one instruction, or none where `columns` is a
-  /// multiple of eight: a constant distance is part of an access.
+  /// The chunk `columns` columns after `chunk`, whose column has none of the
+  /// bits of `columns`. On a GPU this takes one instruction, or none if
+  /// `columns` is a multiple of eight: a constant distance is part of an
+  /// access.
   static KV_HD constexpr int moved(int chunk, int columns) {
     return (chunk ^ (columns & 7)) + (columns & ~7);
   }
-  /// The same so many rows below; the low three bits of the chunk's row have
+  /// The chunk `rows` rows below `chunk`. The low three bits of its row have
   /// none of the bits of `rows`.
   static KV_HD constexpr int below(int chunk, int rows) {
     return (chunk ^ exchanged(rows)) + rows * Columns;
   }
 };
 
-/// The same where an odd number of chunks lies between rows, the last of them
-/// unused if `Columns` is even: eight rows of a column lie in different banks
-/// as they are, and all distances are constants.
+/// A matrix whose rows are an odd number of chunks apart; the last chunk is
+/// unused if `Columns` is even. So eight rows of a column lie in different
+/// banks as they are, and all distances are constants.
 template <int Columns> struct Padded {
   static constexpr int Pitch = Columns | 1;
   static KV_HD constexpr int chunk(int row, int column) {
@@ -63,7 +64,7 @@ template <int Columns> struct Padded {
   }
 };
 
-/// How rows of so many chunks lie in shared memory.
+/// Whether rows of `columns` chunks are swizzled in shared memory.
 KV_HD constexpr bool isSwizzled(int columns) {
   return columns >= 4 && (columns & (columns - 1)) == 0;
 }
@@ -95,8 +96,8 @@ KV_HD constexpr Place fragmentC(int lane, int index) {
 KV_HD constexpr Place loadA(int lane) {
   return {lane / 8 % 2 * 8 + lane % 8, lane / 16};
 }
-/// a matrix that holds B transposed (a row a column of B) gives registers 0, 1
-/// of columns 0-7 and then of columns 8-15,
+/// a matrix that holds B transposed (one row per column of B) gives registers
+/// 0, 1 of columns 0-7 and then of columns 8-15,
 KV_HD constexpr Place loadTransposedB(int lane) {
   return {lane / 16 * 8 + lane % 8, lane / 8 % 2};
 }

@@ -87,7 +87,7 @@ KV_HD float widen(F8E4M3 x) {
   uint32_t magnitude = x.bits & 0x7f;
   if (magnitude == 0x7f)
     return bitsAs<float>(sign | 0x7fc00000);
-  // As above, from a bias of 7.
+  // The same shift of the exponent, from a bias of 7.
   return bitsAs<float>(
       sign | bitsAs<uint32_t>(bitsAs<float>(magnitude << 20) * 0x1p120f));
 }
@@ -224,7 +224,7 @@ template <class T> KV_HD float widenHalf(uint32_t pair, int half) {
 template <class T> inline constexpr uint32_t OnePair = 0;
 template <> inline constexpr uint32_t OnePair<Bf16> = 0x3f803f80;
 template <> inline constexpr uint32_t OnePair<F16> = 0x3c003c00;
-/// Or four, of what products of 8 bits take.
+/// Four ones, for products of 8 bits.
 template <> inline constexpr uint32_t OnePair<F8E4M3> = 0x38383838;
 
 } // namespace kv::cuda

@@ -1,27 +1,26 @@
 //===- TensorBlock.h - A block with tensor memory ---------------*- C++ -*-===//
 //
-// What kernels for sm_100a use beside what Block.h says. Products are made by
-// one thread, run beside all threads, and have their sums in tensor memory; a
-// warp reaches those lanes of it that its number in its warpgroup says.
+// The members of a Block that only kernels for sm_100a use. One thread issues
+// products, which run next to all threads and have their sums in tensor memory.
+// A warp's number in its warpgroup says which lanes of it the warp reaches.
 //
 //   elect()                     by a warp: true for one lane, which may issue.
-//   A
-//                               compiler that knows of no other way that one
-//                               does issues for each lane, in a loop
+//                               If one lane is chosen in another way, ptxas
+//                               issues for each lane, in a loop
 //   allocateTensor(offset, columns)
-//                               by one warp: so many columns, whose address
-//                               comes to that byte of shared memory
+//                               by one warp: `columns` columns, whose address
+//                               is stored at that offset of shared memory
 //   relinquishTensor()          by that warp: it allocates no more
 //   freeTensor(address, columns)
-//                               by one warp, of what was allocated; nothing
-//                               may be allocated when the block ends
+//                               by one warp: frees an allocation; none may be
+//                               left when the block ends
 //   loadTensor(r, address)      by a warp: a lane's word of as many columns as
 //                               r has, from `address` on, whose lane is the
 //                               warp's first. Where r is float[Tiles][4], of
 //                               sixteen lanes, as groupFragmentC says
-//   awaitLoads(r...)            until they are there; names what was loaded
-//   storeTensor(address, r)     the other way
-//   awaitStores()               until they are there
+//   awaitLoads(r...)            until the loads are done; names their registers
+//   storeTensor(address, r)     the opposite of loadTensor
+//   awaitStores()               until the stores are done
 //   multiplyTensor<kind>(d, a, b, instruction, accumulates)
 //                               by one thread: D += A B, as TensorProduct says,
 //                               without `accumulates` from zero. a is a
@@ -30,11 +29,11 @@
 //                               bits
 //   commitTensor(bar)           by that thread: one arrival at an mbarrier once
 //                               all its products until now are complete
-//   fenceBefore()               what this thread awaited of tensor memory comes
-//                               before whatever it is passed on by; a commit
-//                               does that for products
-//   fenceAfter()                what this thread does with tensor memory comes
-//                               after what was passed on to it
+//   fenceBefore()               orders accesses of tensor memory that this
+//                               thread awaited before its next arrival; a
+//                               commit does so for products
+//   fenceAfter()                orders this thread's accesses of tensor memory
+//                               after the arrivals that it has waited for
 //
 //   anyLane(condition)          by a warp: whether it holds for any lane
 //   multiply(x, y) fusedMultiplyAdd(x, y, z)

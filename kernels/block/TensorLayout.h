@@ -1,8 +1,8 @@
 //===- TensorLayout.h - Tensor memory and its operands ----------*- C++ -*-===//
 //
-// What the fifth generation of tensor cores (tcgen05, sm_100a) takes, as the
-// PTX ISA describes it: addresses in tensor memory, descriptors of operands in
-// shared memory and of the instruction itself. One set of functions encodes
+// Operands of the fifth generation of tensor cores (tcgen05, sm_100a), as the
+// PTX ISA describes them: addresses in tensor memory, descriptors of operands
+// in shared memory, and of the instruction itself. One set of functions encodes
 // them for a kernel and decodes them for the emulator.
 //
 //===----------------------------------------------------------------------===//
@@ -28,11 +28,11 @@ struct TensorAddress {
 
   KV_HD constexpr int lane() const { return int(bits >> 16); }
   KV_HD constexpr int column() const { return int(bits & 0xffffu); }
-  /// So many columns behind.
+  /// The address `columns` columns after this one.
   KV_HD constexpr TensorAddress behind(int columns) const {
     return {bits + uint32_t(columns)};
   }
-  /// So many lanes below.
+  /// The address `lanes` lanes below this one.
   KV_HD constexpr TensorAddress below(int lanes) const {
     return {bits + (uint32_t(lanes) << 16)};
   }
@@ -44,7 +44,7 @@ KV_HD constexpr TensorAddress tensorAt(int lane, int column) {
 /// How tcgen05.mma takes an operand in shared memory; other bits than wgmma's.
 struct TensorDescriptor {
   uint64_t bits;
-  /// The operand so many bytes behind; a multiple of 16.
+  /// The operand `bytes` bytes after this one; a multiple of 16.
   KV_HD constexpr TensorDescriptor behind(int bytes) const {
     return {bits + uint64_t(bytes >> 4)};
   }
@@ -71,8 +71,9 @@ KV_HD constexpr bool isUnderstood(TensorDescriptor descriptor) {
   return descriptor.bits == encodeTensor(decode(descriptor)).bits;
 }
 
-/// What an instruction multiplies: elements of 16 bits, sixteen of which are
-/// summed over, or of 8, of which this project has f8E4M3 alone, 32 of them.
+/// The elements that an instruction multiplies: of 16 bits, sixteen of which
+/// are summed over, or of 8 bits, 32 of which are. The only type of 8 bits in
+/// this project is f8E4M3.
 enum class TensorKind { F16, F8F6F4 };
 template <class T>
 inline constexpr TensorKind TensorKindOf =
@@ -92,13 +93,13 @@ struct TensorProduct {
 };
 constexpr int HalfRows = TensorLanes / 2;
 
-/// The lane of a row of D: of half as many rows as there are lanes, each warp
-/// reaches sixteen, in the first of its lanes.
+/// The lane of a row of D. If D has half as many rows as there are lanes, each
+/// warp reaches sixteen, in the first of its lanes.
 KV_HD constexpr int laneOfRow(int rows, int row) {
   return rows == HalfRows ? row / 16 * WarpReach + row % 16 : row;
 }
 
-/// The instruction descriptor of one.
+/// The instruction descriptor of a product.
 struct TensorInstruction {
   uint32_t bits;
 };

@@ -17,16 +17,16 @@
 
 namespace kv::cuda {
 
-/// What a kernel gets, as a part of its arguments: what cuTensorMapEncodeTiled
-/// wrote. CUDA 13's type has this alignment, earlier ones' 64.
+/// A tensor map as cuTensorMapEncodeTiled writes it; a part of a kernel's
+/// arguments. CUDA 13's type has this alignment, earlier ones' 64.
 struct alignas(128) TensorMap {
   uint64_t words[16];
 };
 
 constexpr int TileDims = 4;
 
-/// Coordinates of a box's first element, the nearest dimension first. What lies
-/// outside of the tensor reads as zeros.
+/// Coordinates of a box's first element, the nearest dimension first. Elements
+/// outside of the tensor read as zeros.
 struct TileAt {
   int32_t at[TileDims];
 };
@@ -40,8 +40,8 @@ struct TensorDescription {
   bool plain = false;             // not swizzled
 };
 
-/// A box lies in shared memory as rows of box[0] elements, one behind the
-/// other, swizzled by 128 bytes unless it is to be plain.
+/// A box lies in shared memory as rows of box[0] elements without gaps,
+/// swizzled by 128 bytes unless it is to be plain.
 constexpr int boxBytes(const TensorDescription &tensor) {
   int elements = 1;
   for (uint32_t size : tensor.box)
@@ -49,7 +49,7 @@ constexpr int boxBytes(const TensorDescription &tensor) {
   return elements * 2;
 }
 
-/// What the driver does not take, in words; null for what it takes.
+/// The reason why the driver refuses a description; null if it does not.
 constexpr const char *problemOf(const TensorDescription &tensor) {
   for (uint64_t size : tensor.sizes)
     if (size == 0 || size > uint64_t(1) << 32)

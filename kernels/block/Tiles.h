@@ -16,9 +16,9 @@ namespace kv::cuda {
 
 constexpr int GroupWarps = 4, GroupThreads = 128; // of a warpgroup
 
-/// A slab has rows of 128 bytes, one behind the other; more columns of a matrix
-/// lie in further slabs. Eight rows are an atom, within which chunks of sixteen
-/// bytes are exchanged.
+/// A slab has rows of 128 bytes without gaps; more columns of a matrix lie in
+/// further slabs. Eight rows are an atom, within which chunks of sixteen bytes
+/// are exchanged.
 constexpr int SlabRowBytes = 128, AtomRows = 8,
               AtomBytes = SlabRowBytes * AtomRows;
 
@@ -44,12 +44,13 @@ struct Operand {
   uint32_t stride;
 };
 
-/// How an instruction takes it. A kernel adds to it what it moves on.
+/// An operand as an instruction takes it. A kernel adds the distance that it
+/// moves on.
 struct Descriptor {
   uint64_t bits;
-  /// The operand so many bytes behind; a multiple of 16.
+  /// The operand `bytes` bytes after this one; a multiple of 16.
   KV_HD constexpr Descriptor behind(int bytes) const {
-    // Of the lower half alone: addresses do not leave it.
+    // Only the lower half changes: addresses do not leave it.
     return {(bits & ~uint64_t(0xffffffff)) |
             uint32_t(uint32_t(bits) + uint32_t(bytes >> 4))};
   }
@@ -78,8 +79,8 @@ KV_HD constexpr bool isUnderstood(Descriptor descriptor) {
 }
 
 /// Where an element of 16 bits lies: `k` of the sixteen that are summed over,
-/// `other` of A's rows or B's columns. Along K two of 8 bits, of 32, lie in its
-/// place; in registers likewise.
+/// `other` of A's rows or B's columns. Two elements of 8 bits, of 32 along K,
+/// lie in the place of one; also in registers.
 KV_HD constexpr uint32_t elementAddress(Operand operand, Major major, int other,
                                         int k) {
   int near = major == Major::K ? k : other, far = major == Major::K ? other : k;
@@ -89,10 +90,11 @@ KV_HD constexpr uint32_t elementAddress(Operand operand, Major major, int other,
                   far % AtomRows * SlabRowBytes + near * 2 % SlabRowBytes);
 }
 
-/// Of wgmma.m64nNk16, D's element that register i of column tile n of a thread
-/// of the warpgroup holds (its register 4 n + i); and A's, where A comes from
-/// registers. A warp has sixteen rows, of which it holds what mma.m16n8k16 lets
-/// it hold: an accumulator of the scores is a fragment of the weights.
+/// The element of D of wgmma.m64nNk16 that register i of column tile n of a
+/// thread of the warpgroup holds (its register 4 n + i); also that of A, if A
+/// comes from registers. A warp has sixteen rows, of which it holds what
+/// mma.m16n8k16 lets it hold: an accumulator of the scores is a fragment of the
+/// weights.
 KV_HD constexpr Place groupFragmentC(int thread, int n, int i) {
   Place place = fragmentC(thread % 32, i);
   return {thread / 32 * 16 + place.row, n * 8 + place.column};

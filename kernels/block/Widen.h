@@ -1,8 +1,8 @@
 //===- Widen.h - 8-bit elements to 16 bits ----------------------*- C++ -*-===//
 //
-// Eight-bit caches are multiplied as f16, which has every number of theirs: two
-// of f8E4M3 are one instruction where there is one (sm_89 and on); f8E5M2 is
-// f16's upper half; i8 becomes f16 as a mantissa, from which a number is taken.
+// Eight-bit caches are multiplied as f16, which has every number of theirs. Two
+// numbers of f8E4M3 take one instruction from sm_89 on. f8E5M2 is f16's upper
+// half. i8 becomes f16 as a mantissa, from which a number is subtracted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -135,8 +135,9 @@ KV_HD RangeScale rangeScale(float largest) {
           bitsAs<float>((exponent - 14) << 23)};
 }
 
-/// The same for f8E4M3, to [128, 256); of less than 2^-119 one that is smaller.
-/// Of an infinity a NaN, which f8E4M3 has, so that its row is NaN.
+/// The scale of a row for f8E4M3, to [128, 256). Numbers below 2^-119 get a
+/// smaller one. An infinity becomes a NaN, which f8E4M3 has, so that its row is
+/// NaN.
 KV_HD RangeScale byteScale(float largest) {
   uint32_t exponent = bitsAs<uint32_t>(largest) >> 23;
   exponent = exponent < 8 ? 8 : exponent;

@@ -1,4 +1,4 @@
-//===- AsyncBlock.cpp - What runs beside a block's threads ----------------===//
+//===- AsyncBlock.cpp - Hardware that runs next to threads ----------------===//
 
 #include "AsyncBlock.h"
 #include "Machine.h"

@@ -1,4 +1,4 @@
-//===- AsyncBlock.h - What runs beside a block's threads --------*- C++ -*-===//
+//===- AsyncBlock.h - Hardware that runs next to threads --------*- C++ -*-===//
 //
 // The parts of a block whose warps have roles: clocks a thread, mbarriers,
 // boxes, named barriers, a warpgroup's products and registers, tensor memory. A
@@ -22,14 +22,15 @@ namespace kv::cuda {
 struct AsyncBlock {
   explicit AsyncBlock(Machine &machine);
 
-  /// A cluster of blocks begins, which have so much together.
+  /// A cluster of blocks begins, which have `threads` threads and `sharedBytes`
+  /// bytes together.
   void reset(int threads, int sharedBytes, const LaunchShape &shape);
-  /// Lets one thing that runs beside the threads be complete; false where none
-  /// is under way.
+  /// Completes one copy, commit or product that runs next to the threads; false
+  /// if none is in flight.
   bool land();
   /// All threads have left: what they left undone is reported.
   void finish();
-  /// What a thread waits for, in words, or nothing.
+  /// Says what a thread waits for; empty if for nothing.
   std::string waitsFor(int thread) const;
 
   ThreadClocks clocks;

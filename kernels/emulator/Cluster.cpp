@@ -49,7 +49,7 @@ void Cluster::store(int thread, int offset, int bytes, const void *source) {
 
 void Cluster::finish() {
   for (const Touch &touch : touches) {
-    // Its last thread leaves behind what any of them knew at its end.
+    // The block's last thread keeps what any of its threads knew at its end.
     bool known = false;
     int first = touch.rank * machine.threadsOfBlock();
     for (int t = first; t < first + machine.threadsOfBlock(); ++t)

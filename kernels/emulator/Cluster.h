@@ -9,8 +9,8 @@ namespace kv::cuda {
 
 class Machine;
 
-/// What a block does to others of its cluster. It is not undone when they
-/// leave, so they must not leave before.
+/// Accesses of a block to others of its cluster. No block may leave before its
+/// memory is touched for the last time.
 class Cluster {
 public:
   Cluster(Machine &machine, ThreadClocks &clocks, OrderedWords &words)
@@ -21,11 +21,12 @@ public:
   void finish();
   /// A thread stores to shared memory of any block of the cluster.
   void store(int thread, int offset, int bytes, const void *source);
-  /// It touches that of a block, which has to be there. False where it cannot.
+  /// A thread touches the shared memory of a block that has begun. False if it
+  /// has not.
   bool touch(int thread, int rank);
 
 private:
-  /// Whether a thread knows of anything that one of a block did.
+  /// Whether a thread knows of any action of a block's threads.
   bool knowsThreadOf(int thread, int rank) const;
 
   struct Touch {

@@ -108,7 +108,7 @@ AsyncBlock &Machine::async() {
   if (!hasRoles()) {
     report("a launch that does not say how many registers its threads have "
            "uses what needs it");
-    // It goes on, if only to its end.
+    // The thread goes on, if only to its end.
     if (!asyncBlock)
       asyncBlock = std::make_unique<AsyncBlock>(*this);
     shape.registers = Registers::Fewest;
@@ -144,7 +144,7 @@ int Machine::takeRunnable() {
 }
 
 /// Lets the copies land that threads wait for: all at once, since they are
-/// independent, and nobody could run in between.
+/// independent, and no thread could run in between.
 bool Machine::landCopies() {
   bool any = false;
   for (int t = 0; t < threadCount; ++t) {

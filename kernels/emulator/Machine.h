@@ -2,8 +2,8 @@
 //
 // Blocks run one after the other, in an order that the options choose; a
 // block's threads are fibers that run until they need each other. A copy lands
-// only when no thread can run any more. What cannot go on is reported as a
-// deadlock with what everybody waits for.
+// only when no thread can run any more. If no thread can go on, a deadlock is
+// reported, with what each thread waits for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +62,7 @@ enum class WarpOperation {
   MultiplyAdd
 };
 
-/// One of them, as a lane sees it.
+/// An operation of a warp, as a lane sees it.
 struct WarpRequest {
   unsigned what;   // the operation, and where in the body
   int argument;    // shuffle mask, shared byte offset, or a MatrixElement
@@ -119,7 +119,7 @@ public:
   ~Machine();
 
   GlobalMemory &global() { return globalMemory; }
-  /// What went wrong so far, the first few.
+  /// The first few problems so far.
   const std::vector<std::string> &reports() const { return problems; }
   void report(std::string text);
   /// What is said behind each report: where in its program a thread is.
@@ -137,9 +137,9 @@ public:
     launch({blocks, threads, sharedBytes}, body);
   }
 
-  // What CpuBlock asks for, from inside a fiber.
+  // Members that CpuBlock calls, from inside a fiber.
   int sm() const { return options.sm; }
-  // A thread is numbered within its cluster, a byte of shared memory likewise.
+  // Threads and bytes of shared memory are numbered within their cluster.
   int block(int thread) const { return currentBlock + rankOf(thread); }
   int rankOf(int thread) const {
     return shape.cluster == 1 ? 0 : thread / shape.threads;
@@ -173,13 +173,15 @@ public:
   void loadScratch(int thread, const void *p, size_t bytes, void *target);
   void storeScratch(int thread, void *p, size_t bytes, const void *source);
   uint32_t arrive(int thread, uint32_t *counter, uint32_t count, Order order);
-  /// What is there from sm_90a on; a launch that says no registers is reported.
+  /// The hardware of sm_90a and later; a launch that names no registers is
+  /// reported.
   AsyncBlock &async();
   bool hasRoles() const { return shape.registers > 0; }
-  /// A value that a thread stores: not of an accumulator nobody waited for.
+  /// Checks that a stored value is not of an accumulator that was not waited
+  /// for.
   void checkFinished(int thread, const void *data, size_t bytes);
 
-  // What the parts of an AsyncBlock ask for.
+  // Members that the parts of an AsyncBlock call.
   unsigned char *sharedData() const { return sharedMemory.data(); }
   int sharedBytes() const { return shape.sharedBytes; }
   bool watches() const { return options.detectRaces; }
@@ -199,14 +201,14 @@ public:
   /// The running thread stops, until resume() and the schedule let it go on.
   void yield() { fibers.switchTo(takeRunnable()); }
   void resume(int thread) { makeRunnable(thread); }
-  /// One of so many things that wait, the oldest first.
+  /// Chooses one of `count` things that wait, the oldest first.
   int choose(int count);
 
 private:
   /// How accesses of shared memory are watched.
   enum class Watch { Nothing, Barriers, Clocks };
-  /// Who waits for neither of these and cannot run waits for its warp, or for
-  /// what its AsyncBlock says.
+  /// A thread that cannot run and waits for none of these waits for its warp,
+  /// or for what its AsyncBlock says.
   enum class Waiting { No, Barrier, Copies };
   struct Copy {
     int offset;
@@ -215,7 +217,7 @@ private:
   struct Thread {
     Waiting waiting = Waiting::No;
     int pendingAllowed = 0;
-    std::vector<Copy> copies; // under way, the oldest first
+    std::vector<Copy> copies; // in flight, the oldest first
     std::vector<int> groups;  // how many of them in each committed group
     int open = 0;             // and in none yet
   };

@@ -194,7 +194,7 @@ void Machine::fence(int thread) {
   clock.acquired.clear();
   clock.fenced = others;
   join(clock.fenced, known);
-  // What this thread does from here on is not published.
+  // Later actions of this thread are not published.
   if (hasRoles()) {
     const ClockVector &seen = asyncBlock->clocks.of(thread).seen;
     clock.fenced[currentBlock] = {seen.begin(), seen.begin() + threadCount};

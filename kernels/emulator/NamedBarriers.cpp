@@ -54,7 +54,7 @@ bool NamedBarriers::count(int thread, int id, int threads, bool waits) {
     barrier.waiters.push_back(thread);
   if (int(barrier.arrived.size()) < threads)
     return true;
-  // It counts warps, whose lanes come together.
+  // A named barrier counts warps, whose lanes come together.
   std::vector<int> lanes(clocks.threads() / WarpLanes + 1);
   for (int each : barrier.arrived)
     ++lanes[each / WarpLanes];

@@ -19,7 +19,7 @@ public:
   NamedBarriers(Machine &machine, ThreadClocks &clocks)
       : machine(machine), clocks(clocks) {}
 
-  /// For so many blocks.
+  /// Begins a cluster of `blocks` blocks.
   void reset(int blocks);
   /// All threads have left.
   void finish();
@@ -29,7 +29,7 @@ public:
   /// The lanes of the thread's warp.
   void syncWarp(int thread);
   void arrive(int thread, int id, int threads);
-  /// What a thread waits for, in words.
+  /// Says what a thread waits for.
   std::string waitsFor(int thread) const;
 
 private:

@@ -53,7 +53,7 @@ void Products::readOperands(int group, const Product &product, Moment issued,
   }
   int columns = what.tiles * 8;
   Operand operand = decode(what.b);
-  // Of 8 bits, operands lie along K.
+  // Operands of 8 bits lie along K.
   readColumns(b, columns, what.majorB, /*elementBytes=*/2,
               [&](Major major, int column, int k) {
                 return wordOf(operand, major, column, k);

@@ -29,14 +29,14 @@ void Products::report(int thread, const std::string &text) {
 }
 
 void Products::reset() {
-  threads.assign(clocks.threads(), Thread());
+  threads.assign(clocks.threads(), ProductThread());
   byGroup.clear();
   byGroup.resize((clocks.threads() + GroupThreads - 1) / GroupThreads);
 }
 
 void Products::finish() {
   for (int t = 0; t < int(threads.size()); ++t) {
-    const Thread &thread = threads[t];
+    const ProductThread &thread = threads[t];
     if (!thread.open.empty())
       return report(t, "leaves with a product that is in no group");
     if (!thread.groups.empty())
@@ -45,7 +45,7 @@ void Products::finish() {
 }
 
 void Products::fence(int t, const NamedRegisters *named, int count) {
-  Thread &thread = threads[t];
+  ProductThread &thread = threads[t];
   thread.fenced = ++thread.time;
   if (!count)
     return; // what an earlier one named has to be as it was
@@ -60,7 +60,7 @@ void Products::fence(int t, const NamedRegisters *named, int count) {
 void Products::checkFenced(int t, const void *registers, int count,
                            const char *what, unsigned line) {
   for (const Fenced &fenced : threads[t].atFence) {
-    // Of other registers that is some number.
+    // For other registers, `first` is some number.
     intptr_t first = (reinterpret_cast<intptr_t>(registers) -
                       reinterpret_cast<intptr_t>(fenced.registers)) /
                      intptr_t(sizeof(uint32_t));
@@ -76,7 +76,7 @@ void Products::checkFenced(int t, const void *registers, int count,
 }
 
 void Products::commit(int t) {
-  Thread &thread = threads[t];
+  ProductThread &thread = threads[t];
   thread.groups.push_back(std::move(thread.open));
   thread.open.clear();
 }
@@ -119,7 +119,7 @@ bool Products::agree(int group) {
 }
 
 void Products::checkSums(int t, const ProductRequest &request) {
-  Thread &thread = threads[t];
+  ProductThread &thread = threads[t];
   int count = request.tiles * 4;
   Sums *sums = findSums(t, request.sums);
   if (sums && sums->unfinished) {
@@ -150,7 +150,7 @@ void Products::checkSums(int t, const ProductRequest &request) {
 }
 
 void Products::checkRegistersA(int t, const ProductRequest &request) {
-  Thread &thread = threads[t];
+  ProductThread &thread = threads[t];
   RegistersA *found = nullptr;
   for (RegistersA &a : thread.registersA)
     if (a.registers == request.registersA)
@@ -171,7 +171,7 @@ void Products::checkRegistersA(int t, const ProductRequest &request) {
 }
 
 void Products::issue(int number) {
-  Group &group = byGroup[number];
+  ProductGroup &group = byGroup[number];
   if (!agree(number))
     return;
   Product &product = group.products.emplace_back();
@@ -218,7 +218,7 @@ void Products::completeProduct(int t, Moment number) {
 }
 
 void Products::finishSums(int t, const NamedRegisters &named) {
-  Thread &thread = threads[t];
+  ProductThread &thread = threads[t];
   auto *registers = static_cast<float *>(named.words);
   Sums *sums = findSums(t, registers);
   if (!sums || !sums->unfinished)
@@ -244,7 +244,7 @@ void Products::finishSums(int t, const NamedRegisters &named) {
 
 void Products::await(int t, int pending, const NamedRegisters *named,
                      int count) {
-  Thread &thread = threads[t];
+  ProductThread &thread = threads[t];
   for (; int(thread.groups.size()) > pending; thread.groups.pop_front())
     for (Moment number : thread.groups.front())
       completeProduct(t, number);
@@ -252,7 +252,7 @@ void Products::await(int t, int pending, const NamedRegisters *named,
   clocks.change(t).seen[clocks.groupActor(number)] = thread.complete;
   for (int i = 0; i < count; ++i)
     finishSums(t, named[i]);
-  Group &group = byGroup[number];
+  ProductGroup &group = byGroup[number];
   while (!group.products.empty() &&
          group.products.front().waited == GroupThreads) {
     group.products.pop_front();

@@ -1,9 +1,9 @@
 //===- Products.h - wgmma ---------------------------------------*- C++ -*-===//
 //
-// A product of a warpgroup reads its operands when it is issued, and is looked
-// at again when it is waited for: what changed in between, it may have read
-// either way. Its accumulators are NaN until a wait names them, and nobody may
-// touch them, nor registers of A, while it is under way.
+// A product of a warpgroup reads its operands when it is issued, and they are
+// compared when it is waited for: if an operand changed in between, the product
+// may have read either value. The accumulators are NaN until a wait names them.
+// No thread may touch them, or registers of A, while the product is in flight.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace kv::cuda {
 
-/// A NaN of which accumulators consist while they must not be touched. It
+/// A NaN of which accumulators consist while they must not be touched. The NaN
 /// signals, so arithmetic makes it quiet, which is seen as well.
 constexpr uint32_t UnfinishedSum = 0x7fa5a5a5;
 /// Whether a value comes from one, or from another with its upper half: the
@@ -27,7 +27,7 @@ constexpr bool isUnfinished(uint32_t word) {
   constexpr uint32_t Quiet = 0x00400000, Sign = 0x80000000;
   return ((word & ~Sign) | Quiet) >> 16 == (UnfinishedSum | Quiet) >> 16;
 }
-/// And that they hold when nobody reads them any more.
+/// The NaN of accumulators that are not read any more (forget).
 constexpr uint32_t ForgottenSum = 0x7fc3c3c3;
 
 /// A product, as a thread asks for it.
@@ -64,7 +64,7 @@ public:
   void await(int thread, int pending, const NamedRegisters *named, int count);
 
 private:
-  /// Of a warpgroup.
+  /// A product of a warpgroup.
   struct Product {
     ProductRequest what[GroupThreads];
     // Its operands' pairs, or fours of 8 bits, as they were read: A's [64][8],
@@ -73,7 +73,7 @@ private:
     bool complete = false;
     int waited = 0; // threads that waited for it
   };
-  struct Group {
+  struct ProductGroup {
     std::deque<Product> products; // those that not all have waited for
     Moment first = 1;             // the number of the first of them
     ProductRequest requests[GroupThreads];
@@ -91,12 +91,12 @@ private:
     uint32_t words[4]; // what they were at their last product
     uint64_t used = 0; // when that was
   };
-  /// What registers were that the last fence names.
+  /// The values of registers that the last fence names.
   struct Fenced {
     const uint32_t *registers;
     std::vector<uint32_t> words;
   };
-  struct Thread {
+  struct ProductThread {
     uint64_t time = 0;   // counts fences, products and waits
     uint64_t fenced = 0; // when the last fence was
     std::vector<Fenced> atFence;
@@ -133,8 +133,8 @@ private:
   ThreadClocks &clocks;
   OrderedWords &words;
   Warpgroups &groups;
-  std::vector<Group> byGroup;
-  std::vector<Thread> threads;
+  std::vector<ProductGroup> byGroup;
+  std::vector<ProductThread> threads;
 };
 
 } // namespace kv::cuda

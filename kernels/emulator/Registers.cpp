@@ -14,9 +14,9 @@ void Registers::reset(const LaunchShape &shape) {
                    " threads with " + std::to_string(rounded) +
                    " registers takes " + std::to_string(budget) +
                    " of an SM's " + std::to_string(File));
-  // Of a cluster, blocks are whole warpgroups.
+  // Blocks of a cluster are whole warpgroups.
   held.assign((threads * shape.cluster + GroupThreads - 1) / GroupThreads,
-              Group{rounded, 0});
+              RegisterGroup{rounded, 0});
 }
 
 int Registers::free(int group) const {
@@ -31,7 +31,7 @@ void Registers::change(int thread, int wanted, bool up, unsigned line) {
   if (!groups.meet(thread, GroupOperation::Registers, line))
     return;
   int number = thread / GroupThreads;
-  Group &group = held[number];
+  RegisterGroup &group = held[number];
   if (wanted < Fewest || wanted > Most || wanted % Step != 0 ||
       (up ? wanted < group.held : wanted > group.held))
     machine.report("warpgroup " + std::to_string(number) + ", which has " +
@@ -53,7 +53,7 @@ void Registers::change(int thread, int wanted, bool up, unsigned line) {
 
 void Registers::letWaitersGo() {
   for (int number = 0; number < int(held.size()); ++number) {
-    Group &group = held[number];
+    RegisterGroup &group = held[number];
     if (!group.wanted ||
         (group.wanted - group.held) * GroupThreads > free(number))
       continue;
@@ -65,7 +65,7 @@ void Registers::letWaitersGo() {
 
 std::string Registers::waitsFor(int thread) const {
   int number = thread / GroupThreads;
-  const Group &group = held[number];
+  const RegisterGroup &group = held[number];
   if (!group.wanted)
     return {};
   return "for " + std::to_string((group.wanted - group.held) * GroupThreads) +

@@ -22,24 +22,24 @@ public:
   Registers(Machine &machine, Warpgroups &groups)
       : machine(machine), groups(groups) {}
 
-  /// A block's, or those of each block of a cluster.
+  /// Begins a launch: the registers of a block, or of each block of a cluster.
   void reset(const LaunchShape &shape);
   void change(int thread, int wanted, bool up, unsigned line);
-  /// What a thread waits for, in words.
+  /// Says what a thread waits for.
   std::string waitsFor(int thread) const;
 
 private:
   void letWaitersGo();
-  /// What is left of the block of a warpgroup.
+  /// The free registers of a warpgroup's block.
   int free(int group) const;
 
   Machine &machine;
   Warpgroups &groups;
-  struct Group {
+  struct RegisterGroup {
     int held = 0;   // registers a thread
     int wanted = 0; // while its threads wait for more
   };
-  std::vector<Group> held;
+  std::vector<RegisterGroup> held;
   int threads = 0, budget = 0; // of a block
 };
 

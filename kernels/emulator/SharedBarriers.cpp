@@ -137,8 +137,8 @@ void SharedBarriers::awaitPhase(int thread, int offset, int parity) {
   if (parity != 0 && parity != 1)
     return machine.report(threadName(thread) + " waits for parity " +
                           std::to_string(parity) + " at " + name(*barrier));
-  // Of the phase with this parity it knows that it is complete, or it waits for
-  // it: those further on it cannot mean.
+  // The thread knows that the phase with this parity is complete, or waits for
+  // it: it cannot mean a later phase.
   int known = int(clocks.of(thread).seen[actor(*barrier)]);
   int wanted = (known & 1) == parity ? known : known - 1;
   for (;;) {

@@ -25,7 +25,7 @@ public:
       : machine(machine), clocks(clocks), words(words) {}
 
   void reset(int sharedBytes);
-  /// What is left undone when all threads have left.
+  /// Reports what is left undone when all threads have left.
   void finish();
 
   void init(int thread, int offset, int arrivals);
@@ -37,12 +37,13 @@ public:
   /// A thread asks for a box that completes on a barrier. False where there is
   /// none that boxes may see.
   bool beginBox(int thread, int offset);
-  /// The same of products that a thread commits; what their end makes known.
+  /// A thread commits products, whose end arrives on a barrier. False if there
+  /// is no such barrier.
   bool beginCommit(int thread, int offset);
   void landCommit(int offset, const Knowledge &known);
   /// That box has landed. Returns whose store it counts as, and when.
   std::pair<int, Moment> landBox(int offset, int bytes);
-  /// What a thread waits for, in words.
+  /// Says what a thread waits for.
   std::string waitsFor(int thread) const;
 
 private:
@@ -53,8 +54,8 @@ private:
     int expected = 0, pending = 0;      // arrivals
     int64_t bytes = 0;                  // that are expected and not there
     int phase = 0;                      // how many are complete
-    int boxes = 0;                      // under way
-    Knowledge arriving, complete;       // of the phase under way, and the last
+    int boxes = 0;                      // in flight
+    Knowledge arriving, complete;       // of the current phase, and of the last
     std::vector<int> waiters;
   };
   struct Wait {
@@ -65,7 +66,7 @@ private:
   std::string state(const Barrier &barrier) const;
   /// The barrier that a thread means, or null, and a report.
   Barrier *find(int thread, int offset, const char *what);
-  /// One that `things`, which run beside the threads, may see.
+  /// A barrier that `things`, which run next to the threads, may see.
   Barrier *findFenced(int thread, int offset, const char *what,
                       const char *things);
   void complete(Barrier &barrier);

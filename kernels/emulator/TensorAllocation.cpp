@@ -14,7 +14,7 @@ void TensorMemory::allocate(int thread, int offset, int columns,
     return;
   std::string who = warpName(thread / WarpLanes);
   if (!std::exchange(used, true)) {
-    parts.assign(Quarters * TensorColumns, Part());
+    parts.assign(Quarters * TensorColumns, MemoryPart());
     words.resize(size_t(TensorLanes) * TensorColumns);
   }
   // The last place there is: who believes to know where it lies is wrong, if
@@ -77,7 +77,7 @@ void TensorMemory::free(int thread, TensorAddress address, int columns,
     size_t before = machine.reports().size(); // of many one is reported
     for (int q = 0; q < Quarters; ++q)
       for (int c = found->column; c < found->column + columns; ++c) {
-        Part &each = part(q, c);
+        MemoryPart &each = part(q, c);
         if (each.written && machine.reports().size() == before)
           checkBehind(thread, "frees", each.writer, c);
         for (const Access &reader : each.readers)

@@ -166,7 +166,7 @@ void TensorMemory::access(int warp, Kind kind, int count) {
     behind = machine.reports().size() == before;
   };
   for (int c = column; c < column + count; ++c) {
-    Part &each = part(warp % GroupWarps, c);
+    MemoryPart &each = part(warp % GroupWarps, c);
     if (each.written)
       check(each.writer, c);
     else if (!store && good) {
@@ -275,7 +275,7 @@ void TensorMemory::readByProduct(int thread, Moment product, int column,
   int group = thread / GroupThreads;
   for (int q = 0; q < Quarters; ++q)
     for (int c = column; c < column + columns; ++c) {
-      Part &each = part(q, c);
+      MemoryPart &each = part(q, c);
       if (each.written)
         checkBehind(thread, "a product reads", each.writer, c);
       else

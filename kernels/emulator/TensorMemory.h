@@ -1,10 +1,10 @@
 //===- TensorMemory.h - Tensor memory, watched ------------------*- C++ -*-===//
 //
-// Words of 128 lanes and 512 columns. Loads, stores and products run beside
-// the threads: what comes after one must have awaited it and, in another warp,
-// have been told so behind fenceBefore() and look behind fenceAfter(). A warp's
-// lanes of a column are one part, which remembers who wrote it last and who has
-// read it since.
+// Words of 128 lanes and 512 columns. Loads, stores and products run next to
+// the threads. A later access must have awaited an earlier one. In another
+// warp, an arrival after fenceBefore() must tell of it, and the access must
+// come after fenceAfter(). A warp's lanes of a column are one part, which
+// remembers who wrote it last and who has read it since.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,10 +41,10 @@ public:
 
   void fenceBefore(int thread);
   void fenceAfter(int thread);
-  /// What a thread waits for, in words.
+  /// Says what a thread waits for.
   std::string waitsFor(int thread) const;
 
-  // What products ask for, which a thread of a warpgroup issues.
+  // Members that products call, which a thread of a warpgroup issues.
 
   /// Who touched a part: a warp, or the products of a warpgroup.
   enum class Kind { Load, Store, Product };
@@ -57,27 +57,29 @@ public:
   /// All lanes of some columns; false, and a report, where they are not
   /// allocated.
   bool areAllocated(const std::string &who, int column, int columns);
-  /// The product reads or writes them, and comes after what it knows of alone:
-  /// `follows` says that it need not know of an access, as it runs behind it.
+  /// A product reads or writes the columns, and comes only after accesses that
+  /// it knows of. `follows` says that it need not know of an access, because it
+  /// runs after it.
   void readByProduct(int thread, Moment product, int column, int columns);
   template <class Function>
   void writeByProduct(int thread, Moment product, int column, int columns,
                       Function follows);
   /// Who wrote a column last, or null.
   const Access *writer(int column) const {
-    const Part &part = parts[column];
+    const MemoryPart &part = parts[column];
     return part.written ? &part.writer : nullptr;
   }
   uint32_t &word(int lane, int column) {
     return words[size_t(lane) * TensorColumns + column];
   }
-  /// Of the knowledge that a phase of an mbarrier passes on.
+  /// Index of a group's products in the knowledge that a phase of an mbarrier
+  /// passes on.
   int productIndex(int group) const { return 2 * clocks.threads() + group; }
 
 private:
   static constexpr int Quarters = TensorLanes / WarpReach;
 
-  struct Part {
+  struct MemoryPart {
     bool written = false;
     Access writer{};
     std::vector<Access> readers; // since then
@@ -91,7 +93,7 @@ private:
     std::vector<Loaded> loads; // not awaited yet
     Moment done[2] = {0, 0};   // loads, stores that it awaited: the warp's
     ClockVector view;          // what the last fenceAfter() showed
-    const uint32_t *words;     // of the request under way
+    const uint32_t *words;     // of the request in flight
     float *registers;
     TensorAddress address;
   };
@@ -112,7 +114,7 @@ private:
     return "columns " + std::to_string(column) + " to " +
            std::to_string(column + columns - 1) + " of tensor memory";
   }
-  Part &part(int quarter, int column) {
+  MemoryPart &part(int quarter, int column) {
     return parts[quarter * TensorColumns + column];
   }
   /// Whether this is the last thread of its warp to come; it then acts for all
@@ -133,7 +135,7 @@ private:
   Machine &machine;
   ThreadClocks &clocks;
   std::vector<uint32_t> words;
-  std::vector<Part> parts; // a quarter's columns behind the other's
+  std::vector<MemoryPart> parts; // a quarter's columns, in order
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   std::vector<Allocation> allocations;
@@ -146,7 +148,7 @@ void TensorMemory::writeByProduct(int thread, Moment product, int column,
   int group = thread / GroupThreads;
   for (int q = 0; q < Quarters; ++q)
     for (int c = column; c < column + columns; ++c) {
-      Part &each = part(q, c);
+      MemoryPart &each = part(q, c);
       if (each.written && !follows(each.writer))
         checkBehind(thread, "a product writes", each.writer, c);
       for (const Access &reader : each.readers)

@@ -15,7 +15,7 @@ void TensorProducts::reset() {
 }
 
 void TensorProducts::finish() {
-  for (const Group &group : groups) {
+  for (const TensorGroup &group : groups) {
     if (!group.commits.empty())
       return machine.report("all have left with a commit of products under "
                             "way");
@@ -43,7 +43,7 @@ void TensorProducts::multiply(int thread, const TensorRequest &request) {
   if (!isIssuer(thread))
     return;
   int number = thread / GroupThreads;
-  Group &group = groups[number];
+  TensorGroup &group = groups[number];
   std::string who = atLine(request.line);
   if (!isUnderstood(request.instruction, request.kind))
     return machine.report(
@@ -51,7 +51,7 @@ void TensorProducts::multiply(int thread, const TensorRequest &request) {
         " is not of 128 rows and a multiple of 16 columns, or "
         "64 and of 8, up to 256, of bf16 or f16, or where its kind is "
         "f8f6f4 of e4m3, with sums in f32");
-  Product product{
+  IssuedProduct product{
       request, decode(request.instruction), group.count + 1, {}, {}};
   for (auto [descriptor, isUsed] :
        {std::pair(request.descriptorA, !request.fromTensor),
@@ -77,10 +77,11 @@ void TensorProducts::multiply(int thread, const TensorRequest &request) {
   readOperands(thread, product, /*issued=*/true, product.a, product.b);
   if (request.fromTensor)
     memory.readByProduct(thread, product.number, request.addressA.column(), 8);
-  // Those with the same sums and of the same shape run one after the other.
-  auto underWay = [&](const TensorMemory::Access &writer) -> const Product * {
+  // Products with the same sums and of the same shape run one after the other.
+  auto underWay =
+      [&](const TensorMemory::Access &writer) -> const IssuedProduct * {
     if (writer.kind == TensorMemory::Kind::Product && writer.actor == number)
-      for (const Product &each : group.products)
+      for (const IssuedProduct &each : group.products)
         if (each.number == writer.moment)
           return &each;
     return nullptr;
@@ -97,7 +98,7 @@ void TensorProducts::multiply(int thread, const TensorRequest &request) {
     machine.report(who + " adds to what nobody wrote in tensor memory");
   memory.writeByProduct(thread, product.number, column, columns,
                         [&](const TensorMemory::Access &writer) {
-                          const Product *each = underWay(writer);
+                          const IssuedProduct *each = underWay(writer);
                           return each && each->what.d.bits == request.d.bits &&
                                  each->shape.columns == columns;
                         });
@@ -108,8 +109,8 @@ void TensorProducts::multiply(int thread, const TensorRequest &request) {
   group.products.push_back(std::move(product));
 }
 
-void TensorProducts::readOperands(int thread, Product &product, bool issued,
-                                  std::vector<uint32_t> &a,
+void TensorProducts::readOperands(int thread, IssuedProduct &product,
+                                  bool issued, std::vector<uint32_t> &a,
                                   std::vector<uint32_t> &b) {
   const TensorRequest &what = product.what;
   const Knowledge &known = clocks.of(thread);
@@ -158,7 +159,7 @@ static MatrixElement elementOf(TensorKind kind, uint32_t format) {
   return format == TensorFormat<F16> ? MatrixElement::F16 : MatrixElement::Bf16;
 }
 
-void TensorProducts::compute(const Product &product) {
+void TensorProducts::compute(const IssuedProduct &product) {
   int columns = product.shape.columns, first = product.what.d.column();
   int rows = product.shape.rows;
   for (int row = 0; row < rows; row += 16)
@@ -185,9 +186,9 @@ void TensorProducts::compute(const Product &product) {
 void TensorProducts::commit(int thread, int barrier) {
   if (!isIssuer(thread) || !barriers.beginCommit(thread, barrier))
     return;
-  Group &group = groups[thread / GroupThreads];
-  // What happened before the products were issued is before their end; what
-  // the thread did itself no fence passes on.
+  TensorGroup &group = groups[thread / GroupThreads];
+  // Actions before the products were issued are before their end. No fence
+  // passes on the thread's own actions.
   Knowledge known = clocks.of(thread);
   known.seen[thread] = 0;
   known.others.clear();
@@ -198,13 +199,13 @@ void TensorProducts::commit(int thread, int barrier) {
 }
 
 bool TensorProducts::canLand() const {
-  for (const Group &group : groups)
+  for (const TensorGroup &group : groups)
     if (!group.commits.empty())
       return true;
   return false;
 }
 
-void TensorProducts::complete(int number, Product &product) {
+void TensorProducts::complete(int number, IssuedProduct &product) {
   std::vector<uint32_t> a, b;
   readOperands(groups[number].issuer, product, /*issued=*/false, a, b);
   if (a != product.a || b != product.b)
@@ -228,7 +229,7 @@ void TensorProducts::land() {
     if (!groups[g].commits.empty())
       able.push_back(g);
   int number = able[machine.choose(int(able.size()))];
-  Group &group = groups[number];
+  TensorGroup &group = groups[number];
   Commit commit = std::move(group.commits.front());
   group.commits.pop_front();
   for (;

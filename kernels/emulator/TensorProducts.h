@@ -1,10 +1,10 @@
 //===- TensorProducts.h - tcgen05.mma ---------------------------*- C++ -*-===//
 //
 // A product that one thread issues reads its operands then, and is looked at
-// again when it is complete, which is as late as may be: when nobody can run
-// any more, or never, if it was not committed. Its sums in tensor memory are
-// NaN until then. Only products of one shape with the same sums are known to
-// run in the order in which they are issued.
+// again when it is complete, which is as late as possible: when no thread can
+// run any more, or never, if it was not committed. Its sums in tensor memory
+// are NaN until then. Only products of one shape with the same sums are known
+// to run in the order in which they are issued.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,12 +40,12 @@ public:
   void finish();
   void multiply(int thread, const TensorRequest &request);
   void commit(int thread, int barrier);
-  /// Whether a commit is under way, and lets one be complete.
+  /// Whether a commit is in flight; land() completes one.
   bool canLand() const;
   void land();
 
 private:
-  struct Product {
+  struct IssuedProduct {
     TensorRequest what;
     TensorProduct shape;
     Moment number;
@@ -57,20 +57,21 @@ private:
     int barrier;
     Knowledge known; // that it passes on
   };
-  /// Of a warpgroup.
-  struct Group {
+  /// The issued products of a warpgroup.
+  struct TensorGroup {
     int issuer = -1;
     Moment count = 0, committed = 0;
-    std::deque<Product> products; // under way
+    std::deque<IssuedProduct> products; // in flight
     std::deque<Commit> commits;
   };
 
   bool isIssuer(int thread);
-  /// As they are now; of a product that is issued words are checked.
-  void readOperands(int thread, Product &product, bool issued,
+  /// Reads operands as they are now; when a product is issued, its words are
+  /// checked.
+  void readOperands(int thread, IssuedProduct &product, bool issued,
                     std::vector<uint32_t> &a, std::vector<uint32_t> &b);
-  void compute(const Product &product);
-  void complete(int group, Product &product);
+  void compute(const IssuedProduct &product);
+  void complete(int group, IssuedProduct &product);
   float &sum(int lane, int column) {
     return sums[size_t(lane) * TensorColumns + column];
   }
@@ -80,7 +81,7 @@ private:
   OrderedWords &words;
   SharedBarriers &barriers;
   TensorMemory &memory;
-  std::vector<Group> groups;
+  std::vector<TensorGroup> groups;
   std::vector<float> sums; // what tensor memory will be
 };
 

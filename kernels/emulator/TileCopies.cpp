@@ -1,4 +1,4 @@
-//===- TileCopies.cpp - Boxes under way -----------------------------------===//
+//===- TileCopies.cpp - Boxes in flight -----------------------------------===//
 
 #include "TileCopies.h"
 #include "Machine.h"
@@ -8,7 +8,7 @@
 
 using namespace kv::cuda;
 
-/// What a box's place in shared memory is a multiple of.
+/// The alignment of a box's place in shared memory.
 constexpr int BoxAlignment = 128;
 
 void TileCopies::copy(int thread, const TensorMap *map, int offset,
@@ -90,7 +90,7 @@ bool TileCopies::land() {
 }
 
 void TileCopies::finish() {
-  // What a thread still waited for has landed.
+  // A box that a thread waited for has landed.
   if (!boxes.empty())
     machine.report("all have left with the box of thread " +
                    std::to_string(boxes[0].thread) + " to byte " +

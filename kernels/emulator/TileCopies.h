@@ -1,7 +1,7 @@
-//===- TileCopies.h - Boxes under way ---------------------------*- C++ -*-===//
+//===- TileCopies.h - Boxes in flight ---------------------------*- C++ -*-===//
 //
-// A box is NaN from when a thread asks for it until it lands, which is when
-// nobody can run any more; which of several lands first the schedule says.
+// A box is NaN from when a thread asks for it until it lands. A box lands when
+// no thread can run any more. The schedule says which of several lands first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ public:
   void copy(int thread, const TensorMap *map, int offset, const TileAt &at,
             int barrier);
   bool canLand() const { return !boxes.empty(); }
-  /// Lets one box land; false where none is under way.
+  /// Lets one box land; false if none is in flight.
   bool land();
   /// All threads have left.
   void finish();

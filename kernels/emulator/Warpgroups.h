@@ -12,7 +12,7 @@ namespace kv::cuda {
 
 class Machine;
 
-/// What a warpgroup does as one.
+/// Operations of a warpgroup as a whole.
 enum class GroupOperation { Multiply, Registers };
 
 class Warpgroups {
@@ -26,7 +26,7 @@ public:
   bool meet(int thread, GroupOperation operation, unsigned line);
   /// The others go on.
   void release(int group, int thread);
-  /// What a thread waits for, in words.
+  /// Says what a thread waits for.
   std::string waitsFor(int thread) const;
 
 private:

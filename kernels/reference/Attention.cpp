@@ -161,8 +161,8 @@ private:
       storeRow(tile, r, lo + r / group, head * group + r % group);
   }
 
-  /// What a token of a tree sees: what it would see if its ancestors and it
-  /// stood alone behind the tokens before the tree.
+  /// The keys that a token of a tree sees: those that it would see if only its
+  /// ancestors and itself stood after the tokens before the tree.
   void followPath(Row &row, int64_t sequence, int64_t token) const {
     int64_t first = loadIndex(*args.rowOffsets, sequence);
     int64_t added = loadIndex(*args.rowOffsets, sequence + 1) - first;
@@ -180,7 +180,7 @@ private:
     int64_t position = row.tree + std::popcount(ancestors);
     int64_t start =
         visibleKeys(args.mask, args.window, position, position + 1).first;
-    // Of the path's tokens too, those that are too old are not seen.
+    // Tokens of the path that are too old are not seen, either.
     for (int64_t old = row.tree; old < start; ++old)
       row.path &= row.path - 1;
     row.keys = {std::min(start, row.tree), row.tree + node + 1};

@@ -148,7 +148,7 @@ template <class Fn> KV_ALWAYS_INLINE void withFormat(int64_t dtype, Fn &&fn) {
     fn(F16());
 }
 
-/// The same for every type that a cache may have.
+/// Calls fn with the format of any type that a cache may have.
 template <class Fn>
 KV_ALWAYS_INLINE void withCacheFormat(int64_t dtype, Fn &&fn) {
   if (dtype == KV_DTYPE_F8E4M3FN)

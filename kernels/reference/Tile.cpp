@@ -179,7 +179,7 @@ KV_ALWAYS_INLINE void updateRow(const Tile &tile, int64_t r, int64_t block,
 
   double *accumulators = tile.accumulators + r * tile.valueStride;
   for (int64_t key = first; key < last;) {
-    // As many keys as it sees without a gap: all, but of a tree.
+    // The keys that the row sees without a gap: all, except those of a tree.
     int64_t end = std::max(key, std::min(last, row.tree - block));
     while (end < last && row.sees(block + end))
       ++end;
@@ -197,7 +197,7 @@ KV_ALWAYS_INLINE void updateRow(const Tile &tile, int64_t r, int64_t block,
 template <int Lanes>
 KV_ALWAYS_INLINE void runTileImpl(const Tile &tile, const KeySource &source,
                                   double scale, double softcap) {
-  // As many sums at a time as the level has registers for: 16, or 32 from
+  // Sums at a time: as many as the level has registers for, 16, or 32 from
   // AVX-512 on.
   constexpr int Rows = Lanes == 8 ? 2 : 1;
   constexpr int Count = Lanes == 8 ? 4 : 8;

@@ -1,10 +1,10 @@
 //===- Tile.h - The inner loops of attention --------------------*- C++ -*-===//
 //
 // A tile is up to a few dozen query rows of one KV head of one sequence. Its
-// keys are taken in blocks of 32 consecutive absolute positions, aligned to
-// 32; a block is widened to double once and then used by every row. A row is
+// keys are taken in blocks of 32 consecutive absolute positions, aligned to 32.
+// A block is widened to double once and then used by every row. A row is
 // updated block by block (running maximum, sum, weighted values), each step in
-// an order that absolute positions fix, and a block in which it sees nothing
+// an order that absolute positions fix. A block in which a row sees nothing
 // does not touch it.
 //
 //===----------------------------------------------------------------------===//
@@ -32,7 +32,7 @@ struct Row {
   Visible keys;
   double maximum;
   double sum;
-  /// Of the keys from `tree` on it sees those that `path` has a bit for.
+  /// A row sees the keys from `tree` on for which `path` has a bit.
   int64_t tree;
   uint64_t path;
 

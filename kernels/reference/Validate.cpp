@@ -58,7 +58,7 @@ Checked checkContiguousRows(const char *op, const char *name,
   return std::nullopt;
 }
 
-/// Of floats that a step computes with.
+/// Checks rows of floats that a step computes with.
 Checked checkRows(const char *op, const char *name, const KvTensorView *view,
                   int64_t rank) {
   if (Checked failure = checkContiguousRows(op, name, view, rank))
@@ -172,8 +172,8 @@ Checked checkPages(const char *op, const KvTensorView *blocks,
   return std::nullopt;
 }
 
-/// What store and attention share; `rows` has one row a token and is called
-/// `rowsName`.
+/// Checks that store and attention share; `rows` has one row per token and is
+/// called `rowsName`.
 Checked checkCache(const char *op, const KvTensorView *blocks,
                    const KvTensorView *scales, const KvTensorView *cacheLengths,
                    const KvTensorView *lookupTable,

@@ -116,26 +116,9 @@ static LogicalResult embedDeviceCode(ModuleOp module, StringRef folder,
   return success();
 }
 
-LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
-                                StringRef path) {
-  Location loc = module.getLoc();
-  llvm::Expected<std::string> level = resolveCPULevel(options.mcpu);
-  if (!level)
-    return emitError(loc) << llvm::toString(level.takeError());
-  const std::string &cpu = *level;
-  Progress *progress = options.progress;
-  StageClock clock(options.timing, progress);
-  if (options.pageSize && failed(setPageSize(module, options.pageSize)))
-    return failure();
-  if (progress)
-    if (std::string needs = describeNeeds(module); !needs.empty())
-      llvm::errs() << "kv-compile: " << needs << '\n';
-
-  // The pipeline sets this attribute; one in the module's text is ignored.
-  module->removeAttr(KVDialect::getDeviceCodeAttrName());
-  PassManager pm(module.getContext());
-  // Fails only if the program has not registered these options.
-  (void)applyPassManagerCLOptions(pm);
+static LogicalResult buildPipeline(PassManager &pm,
+                                   const CompileOptions &options,
+                                   const std::string &cpu, Location loc) {
   if (options.pipeline == "kv-cpu") {
     CPUPipelineOptions cpuOptions;
     cpuOptions.mcpu = cpu;
@@ -156,6 +139,31 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
     return emitError(loc) << "unknown pipeline '" << options.pipeline
                           << "': use kv-cpu, kv-cuda or kv-reference";
   }
+  return success();
+}
+
+LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
+                                StringRef path) {
+  Location loc = module.getLoc();
+  llvm::Expected<std::string> level = resolveCPULevel(options.mcpu);
+  if (!level)
+    return emitError(loc) << llvm::toString(level.takeError());
+  const std::string &cpu = *level;
+  Progress *progress = options.progress;
+  StageClock clock(options.timing, progress);
+  if (options.pageSize && failed(setPageSize(module, options.pageSize)))
+    return failure();
+  if (progress)
+    if (std::string needs = describeNeeds(module); !needs.empty())
+      llvm::errs() << "kv-compile: " << needs << '\n';
+
+  // The pipeline sets this attribute; one in the module's text is ignored.
+  module->removeAttr(KVDialect::getDeviceCodeAttrName());
+  PassManager pm(module.getContext());
+  // Fails only if the program has not registered these options.
+  (void)applyPassManagerCLOptions(pm);
+  if (failed(buildPipeline(pm, options, cpu, loc)))
+    return failure();
   if (progress)
     progress->watch(pm, "passes");
   if (failed(pm.run(module)))

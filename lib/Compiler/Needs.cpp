@@ -10,7 +10,8 @@
 using namespace mlir;
 using namespace kv;
 
-/// Of a quantised weight that is packed; as packedShape() of any sizes.
+/// The bytes of a packed quantised weight, as packedShape() has them, for any
+/// sizes.
 static double packedBytes(QuantFormat format, double elements, double rows) {
   QuantSizes sizes = sizesOf(format);
   return sizes.group

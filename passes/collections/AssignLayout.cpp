@@ -27,7 +27,7 @@ static CollectionType withLayout(CollectionType type, Layout layout) {
 
 namespace {
 /// A layout and why.
-struct Choice {
+struct LayoutChoice {
   Layout layout;
   std::string reason;
 };
@@ -37,7 +37,7 @@ struct AssignLayout : kv::impl::KVAssignLayoutBase<AssignLayout> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<Choice> choice = choose();
+    FailureOr<LayoutChoice> choice = choose();
     if (failed(choice))
       return signalPassFailure();
 
@@ -67,20 +67,21 @@ struct AssignLayout : kv::impl::KVAssignLayoutBase<AssignLayout> {
   }
 
 private:
-  FailureOr<Choice> choose() {
+  FailureOr<LayoutChoice> choose() {
     if (!layout.empty()) {
       if (std::optional<Layout> asked = symbolizeLayout(layout))
-        return Choice{*asked, "asked for"};
+        return LayoutChoice{*asked, "asked for"};
       emitError(getOperation().getLoc()) << "kv-assign-layout: no layout '"
                                          << layout << "', only nhd, hnd, cpu";
       return failure();
     }
     if (target == "cpu")
-      return Choice{Layout::CPU, "a head's keys and values of a page are one "
-                                 "run, which a core streams"};
+      return LayoutChoice{Layout::CPU,
+                          "a head's keys and values of a page are one "
+                          "run, which a core streams"};
     if (target == "cuda")
-      return Choice{Layout::HND,
-                    "a head's rows of a page are one tile of a copy"};
+      return LayoutChoice{Layout::HND,
+                          "a head's rows of a page are one tile of a copy"};
     emitError(getOperation().getLoc())
         << "kv-assign-layout: no target '" << target << "', only cpu, cuda";
     return failure();

@@ -41,10 +41,10 @@ struct Candidate {
 };
 
 /// Pages of `bytes` in each collection.
-struct Choice {
+struct PageChoice {
   int64_t bytes, wasted, bands;
 
-  bool operator<(const Choice &other) const {
+  bool operator<(const PageChoice &other) const {
     return std::tuple(wasted, -bytes) < std::tuple(other.wasted, -other.bytes);
   }
 };
@@ -58,7 +58,7 @@ struct AssignPageLayers : kv::impl::KVAssignPageLayersBase<AssignPageLayers> {
     });
     if (oneWindow)
       return;
-    std::optional<Choice> choice = choose(candidates);
+    std::optional<PageChoice> choice = choose(candidates);
     if (!choice) {
       remark::missed(module.getLoc(), remarkOpts("NoCommonSize"))
           << remark::add("pages of different windows have different numbers of "
@@ -119,7 +119,7 @@ private:
     return candidates;
   }
 
-  static std::optional<Choice> choose(ArrayRef<Candidate> candidates) {
+  static std::optional<PageChoice> choose(ArrayRef<Candidate> candidates) {
     // Sizes that all can have are multiples of this, up to the smallest whole.
     int64_t step = 1, most = INT64_MAX;
     for (const Candidate &each : candidates) {
@@ -129,18 +129,18 @@ private:
       step = std::lcm(step, bytes);
       most = std::min(most, bytes * each.geometry.layers);
     }
-    std::optional<Choice> best;
+    std::optional<PageChoice> best;
     for (int64_t bytes = step; bytes <= most; bytes += step) {
-      std::optional<Choice> choice = tryBytes(candidates, bytes);
+      std::optional<PageChoice> choice = tryBytes(candidates, bytes);
       if (choice && (!best || *choice < *best))
         best = choice;
     }
     return best;
   }
 
-  static std::optional<Choice> tryBytes(ArrayRef<Candidate> candidates,
-                                        int64_t bytes) {
-    Choice choice{bytes, 0, 0};
+  static std::optional<PageChoice> tryBytes(ArrayRef<Candidate> candidates,
+                                            int64_t bytes) {
+    PageChoice choice{bytes, 0, 0};
     for (const Candidate &each : candidates) {
       if (!each.kept.empty() && each.geometry.bytesPerPage() != bytes)
         return std::nullopt;

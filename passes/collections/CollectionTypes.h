@@ -1,7 +1,7 @@
 //===- CollectionTypes.h - The collections that a module names --*- C++ -*-===//
 //
-// What is part of a collection's type is decided for the whole module at once:
-// collected here, decided by a pass, replaced everywhere.
+// A part of a collection's type holds for the whole module: the types are
+// collected here, a pass decides, and every use is replaced.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace kv {
 struct CollectionTypes {
   /// In the order in which the module names them, or a cache of theirs.
   llvm::SetVector<CollectionType> all;
-  /// Those whose blocks the module has opened (kv.fetch, kv.unpack, operations
+  /// Types whose blocks the module has opened (kv.fetch, kv.unpack, operations
   /// on components): their shape stands in other types too.
   llvm::DenseSet<CollectionType> opened;
 

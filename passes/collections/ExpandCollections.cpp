@@ -146,8 +146,8 @@ struct ExpandCollections
   }
 
   /// Whether blocks come from a collection, or from an argument that is its
-  /// component: through views, and through the callers of a function. What no
-  /// entry reaches is let be.
+  /// component: through views, and through the callers of a function. Functions
+  /// that no entry reaches are not checked.
   LogicalResult checkOrigin(FetchOp fetch, Value blocks,
                             llvm::DenseSet<Value> &seen) {
     if (!seen.insert(blocks).second)

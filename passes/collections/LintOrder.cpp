@@ -17,10 +17,10 @@ using namespace kv;
 namespace {
 /// One layer of one step's view: the handle, or blocks, lengths and table. Each
 /// band has a table.
-struct Place {
+struct LintedPlace {
   Value cache, lengths, table;
   int64_t layer;
-  bool operator==(const Place &other) const {
+  bool operator==(const LintedPlace &other) const {
     return cache == other.cache && lengths == other.lengths &&
            table == other.table && layer == other.layer;
   }
@@ -29,7 +29,7 @@ struct Place {
 /// An operation on a layer that is known.
 template <typename Op> struct At {
   Op op;
-  Place place;
+  LintedPlace place;
 };
 
 struct LintOrder : kv::impl::KVLintOrderBase<LintOrder> {
@@ -95,7 +95,8 @@ struct LintOrder : kv::impl::KVLintOrderBase<LintOrder> {
     if (!matchPattern(op.getLayer(), m_ConstantInt(&layer)))
       return;
     auto cache = cast<CacheOpInterface>(op.getOperation());
-    Place place{cache.getCacheOperands()[0], {}, {}, layer.getSExtValue()};
+    LintedPlace place{
+        cache.getCacheOperands()[0], {}, {}, layer.getSExtValue()};
     if (cache.isResolved()) {
       place.lengths = cache.getCacheLengths();
       place.table = cache.getLookupTable();

@@ -64,8 +64,8 @@ struct ResolveUnpack : OpConversionPattern<UnpackOp> {
   }
 };
 
-/// A cache is a collection's components, a layer and a part.
-template <typename Op, int64_t part>
+/// A cache is a collection's components, a layer and a plane.
+template <typename Op, int64_t plane>
 struct ResolvePart : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult
@@ -75,7 +75,7 @@ struct ResolvePart : OpConversionPattern<Op> {
     SmallVector<Value> values(adaptor.getCollection());
     values.push_back(op.getLayer());
     values.push_back(
-        arith::ConstantIndexOp::create(rewriter, op.getLoc(), part));
+        arith::ConstantIndexOp::create(rewriter, op.getLoc(), plane));
     rewriter.replaceOpWithMultiple(op, {ValueRange(values)});
     return success();
   }

@@ -46,13 +46,13 @@ Value kv::checkedLayer(Emitter &b, Value layer, CollectionType type) {
   return b.minimum(layer, b.sub(layers, b.index(1)));
 }
 
-Value CacheAccess::checkPart(Emitter &b, Value part) const {
-  if (getConstantIntValue(part))
-    return part;
+Value CacheAccess::checkPlane(Emitter &b, Value plane) const {
+  if (getConstantIntValue(plane))
+    return plane;
   Value planes = b.index(geometry.planes());
-  AssertOp::create(b, b.less(part, planes), KV_STATUS_OUT_OF_RANGE,
-                   "the part is neither keys nor values");
-  return b.minimum(part, b.sub(planes, b.index(1)));
+  AssertOp::create(b, b.less(plane, planes), KV_STATUS_OUT_OF_RANGE,
+                   "the plane is neither keys nor values");
+  return b.minimum(plane, b.sub(planes, b.index(1)));
 }
 
 CachePlace CacheAccess::readPlace(Emitter &b, Value sequence,
@@ -157,9 +157,9 @@ Value CacheAccess::encode(Emitter &b, Value value) const {
   return arith::FPToSIOp::create(b, element, value);
 }
 
-Value CacheAccess::load(Emitter &b, const CachePlace &place, Value part,
+Value CacheAccess::load(Emitter &b, const CachePlace &place, Value plane,
                         Value layer, Value head, Value element) const {
-  SmallVector<Value> at = {place.page, part, layer, place.slot, head, element};
+  SmallVector<Value> at = {place.page, plane, layer, place.slot, head, element};
   Value loaded = memref::LoadOp::create(b, blocks, at);
   if (isa<IntegerType>(loaded.getType()))
     loaded = arith::SIToFPOp::create(b, b.getF32Type(), loaded);
@@ -174,10 +174,10 @@ Value CacheAccess::load(Emitter &b, const CachePlace &place, Value part,
 }
 
 void CacheAccess::storeRow(
-    Emitter &b, const CachePlace &place, Value part, Value layer, Value head,
+    Emitter &b, const CachePlace &place, Value plane, Value layer, Value head,
     function_ref<Value(Emitter &, Value)> element) const {
   auto at = [&](Value last) {
-    return SmallVector<Value>{place.page, part, layer, place.slot, head, last};
+    return SmallVector<Value>{place.page, plane, layer, place.slot, head, last};
   };
   if (!scales) {
     forEach(b, b.index(0), b.index(type.getDim()), [&](Emitter &b, Value d) {

@@ -36,8 +36,8 @@ public:
     return checkedLayer(b, layer, type);
   }
 
-  /// The same of the part of kv.load and kv.update.
-  mlir::Value checkPart(Emitter &b, mlir::Value part) const;
+  /// Checks the plane of kv.load and kv.update in the same way.
+  mlir::Value checkPlane(Emitter &b, mlir::Value plane) const;
 
   /// Where a row is read: some row of the cache even if the table says no page
   /// or ends before, so that the read is safe.
@@ -51,14 +51,14 @@ public:
       llvm::function_ref<void(Emitter &, const CachePlace &)> body) const;
 
   /// An element as f32.
-  mlir::Value load(Emitter &b, const CachePlace &place, mlir::Value part,
+  mlir::Value load(Emitter &b, const CachePlace &place, mlir::Value plane,
                    mlir::Value layer, mlir::Value head,
                    mlir::Value element) const;
 
   /// Writes a head's row; `element` gives the f32 number of an index, and is
   /// called more than once where the row is scaled.
   void storeRow(
-      Emitter &b, const CachePlace &place, mlir::Value part, mlir::Value layer,
+      Emitter &b, const CachePlace &place, mlir::Value plane, mlir::Value layer,
       mlir::Value head,
       llvm::function_ref<mlir::Value(Emitter &, mlir::Value)> element) const;
 

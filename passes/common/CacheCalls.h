@@ -12,15 +12,15 @@
 
 namespace kv {
 
-/// A function, and what stands for its parameters behind the context: null
-/// where a view is absent.
+/// A function and the values of its parameters after the context. A view that
+/// is absent is null.
 struct FunctionCall {
   RuntimeFunction callee;
   llvm::SmallVector<mlir::Value> parameters;
 };
 
-/// What every function on a cache begins with: blocks and scales in logical
-/// order, cache lengths, lookup table.
+/// The first parameters of every function on a cache: blocks and scales in
+/// logical order, cache lengths, lookup table.
 llvm::SmallVector<mlir::Value> cacheParameters(Emitter &b, CacheOpInterface op);
 
 FunctionCall callOf(Emitter &b, StoreOp op);
@@ -29,7 +29,7 @@ FunctionCall callOf(Emitter &b, StoreOp op);
 FunctionCall callOf(Emitter &b, AttentionOp op, mlir::Value out,
                     mlir::Value lse);
 
-/// What GatherOp does with x of any type.
+/// The call of a GatherOp whose x may have any type.
 FunctionCall callOf(Emitter &b, GatherOp op, mlir::Value out);
 
 } // namespace kv

@@ -106,7 +106,7 @@ public:
 void forEach(Emitter &b, mlir::Value low, mlir::Value high,
              llvm::function_ref<void(Emitter &, mlir::Value)> body);
 
-/// What happens only when `condition` holds.
+/// Builds an scf.if whose body runs when `condition` holds.
 void when(Emitter &b, mlir::Value condition,
           llvm::function_ref<void(Emitter &)> body);
 
@@ -115,7 +115,7 @@ void when(Emitter &b, mlir::Value condition,
 struct StepSequence {
   mlir::Value index, first, end, cached;
 
-  /// Its keys with this step's.
+  /// The sequence's keys, with those of this step.
   mlir::Value length(Emitter &b) const {
     return b.add(cached, b.sub(end, first));
   }

@@ -61,7 +61,8 @@ static std::optional<HostSize> sourceOfIndex(Value index) {
 
 static HostSize trace(HostSize size, int depth, Value stop = {});
 
-/// What a loop begins with, when each turn keeps the size of what it carries.
+/// The size of a loop's initial value, if each iteration keeps the size of the
+/// value that it carries.
 static std::optional<HostSize> beforeLoop(HostSize size, int depth) {
   scf::ForOp loop;
   auto carried = dyn_cast<BlockArgument>(size.value);

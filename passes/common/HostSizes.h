@@ -1,7 +1,7 @@
 //===- HostSizes.h - Sizes that host code knows -----------------*- C++ -*-===//
 //
-// Host code of a device sees the sizes of tensors and none of their elements,
-// so a number of rows that the IR reads from row_offsets must come from a
+// Host code of a device sees the sizes of tensors and none of their elements.
+// So a number of rows that the IR reads from row_offsets must come from a
 // tensor with as many rows.
 //
 //===----------------------------------------------------------------------===//

@@ -37,7 +37,8 @@ void kv::buildStepLoop(Emitter &b, const StepItems &items,
   auto divideUp = [&](Value a, Value by) {
     return b.div(b.add(a, b.sub(by, b.index(1))), by);
   };
-  // Rows that are worth it, and how many items have so many.
+  // The number of rows that is worth a thread, and the items that have it
+  // together.
   Value one = b.index(1), wanted = b.index(grainOf(items.operations));
   Value each = divideUp(most(items.rows, one), most(items.sequences, one));
   Value chunk = divideUp(wanted, each);

@@ -24,10 +24,9 @@ struct StepItems {
   mlir::Value rows, sequences; // of the step
 };
 
-/// An scf.forall over some neighbouring items at a time, so many that they are
-/// worth handing to another thread if sequences are equally long. `memory`
-/// makes a buffer on the stack for the items of one thread, `build` fills the
-/// body.
+/// An scf.forall over runs of neighbouring items. A run is long enough to be
+/// worth another thread if sequences are equally long. `memory` makes a buffer
+/// on the stack for the items of one thread, `build` fills the body.
 void buildStepLoop(
     Emitter &b, const StepItems &items,
     llvm::function_ref<mlir::Value(Emitter &)> memory,
@@ -40,8 +39,8 @@ void buildStepLoop(
 /// page of 4 KiB.
 constexpr int64_t prefetchDistance(int64_t streams) { return 6144 / streams; }
 
-/// Asks for the lines of `bytes` bytes of `buffer` that begin `ahead` bytes
-/// behind the element at `at`. What lies behind the buffer's end is not read.
+/// Prefetches `bytes` bytes of `buffer`, which begin `ahead` bytes after the
+/// element at `at`. Bytes after the buffer's end are not read.
 void prefetch(mlir::OpBuilder &b, mlir::Location loc, mlir::Value buffer,
               mlir::ValueRange at, int64_t ahead, int64_t bytes);
 

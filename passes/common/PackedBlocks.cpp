@@ -56,7 +56,7 @@ Value BlockReader::load(Emitter &b, Value inner, Value at, int64_t lane,
       ValueRange{block, inner, b.add(at, b.index(each * lane))});
 }
 
-/// Of f32 where a row has one, else of f16.
+/// Loads a header: f32 if a row has one, else f16.
 Value BlockReader::loadHeader(Emitter &b, Value inner, int64_t at,
                               int64_t lane) const {
   bool single = format == QuantFormat::I8 || hasFloats(format);

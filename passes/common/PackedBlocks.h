@@ -7,7 +7,7 @@
 
 namespace kv {
 
-/// What vector code needs to know of a format (QuantFormats.def).
+/// The facts of a format (QuantFormats.def) that vector code needs.
 struct FormatFacts {
   int64_t elements; // of a row in a sub-block
   int64_t header;   // bytes before the sub-blocks
@@ -42,9 +42,9 @@ public:
   /// A vector with `each` elements a lane.
   mlir::VectorType vectorOf(mlir::Type element, int64_t each = 1) const;
 
-  /// Those of a block.
+  /// The factors of a block.
   BlockFactors header(Emitter &b, mlir::Value inner, int64_t lane) const;
-  /// Those of the sub-block whose bytes begin at `at`.
+  /// The factors of the sub-block whose bytes begin at `at`.
   BlockFactors factors(Emitter &b, mlir::Value inner, mlir::Value at,
                        int64_t lane, const BlockFactors &header) const;
   /// Calls `use` with each vector of values of the sub-block at `at`, four

@@ -14,7 +14,7 @@ mlir::Value isState(Emitter &b, mlir::Value id, mlir::Value blocks);
 mlir::Value readStates(Emitter &b, CacheOpInterface cache, mlir::Value layer,
                        mlir::RankedTensorType type);
 
-/// What it ends with.
+/// Writes the states that the step ends with.
 void writeStates(Emitter &b, CacheOpInterface cache, mlir::Value layer,
                  mlir::Value states);
 

@@ -29,15 +29,15 @@ TreePlace placeInTree(Emitter &b, const StepSequence &sequence, mlir::Value row,
 /// The first position of a tree's rows.
 mlir::Value treeBase(Emitter &b, const StepSequence &sequence);
 
-/// What a row sees: of the keys [first, end) all before base, and from there
+/// The keys that a row sees: of [first, end), all before `base`, and from there
 /// on those with a bit in the path.
 struct TreeKeys {
   mlir::Value first, end, base, path;
 };
 TreeKeys treeKeys(Emitter &b, MaskAttr mask, const TreePlace &place);
 
-/// Whether a path has a bit for the key that is `distance`, an index or a
-/// vector of i32 below 64, behind the first that its bits are for.
+/// Whether a path has a bit for a key. `distance` from the path's first key is
+/// an index or a vector of i32, below 64.
 mlir::Value isOnPath(Emitter &b, mlir::Value path, mlir::Value distance);
 
 } // namespace kv

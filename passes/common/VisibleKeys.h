@@ -13,9 +13,9 @@ std::pair<mlir::Value, mlir::Value> visibleKeys(Emitter &b, MaskAttr mask,
                                                 mlir::Value position,
                                                 mlir::Value length);
 
-/// The same for a plan, which has intervals whose ends do not fall from row to
-/// row: where `base` is the first position of a tree, rows of the tree begin
-/// with what the first of them sees.
+/// The keys of a row for a plan, whose intervals have ends that do not fall
+/// from row to row: if `base` is the first position of a tree, rows of the tree
+/// begin with what the first of them sees.
 std::pair<mlir::Value, mlir::Value> plannedKeys(Emitter &b, MaskAttr mask,
                                                 mlir::Value position,
                                                 mlir::Value length,

@@ -1,7 +1,7 @@
 //===- StatePieces.h - Columns of states as items of a loop -----*- C++ -*-===//
 //
-// What convolutions and scans share: a piece is some neighbouring columns of
-// one sequence's state, a matrix whose rows follow each other. Nothing of a
+// Code that convolutions and scans share. A piece is some neighbouring columns
+// of one sequence's state, a matrix whose rows follow each other. Nothing of a
 // piece depends on another one, so threads take pieces, and each goes through
 // all rows of its sequence with the piece in memory of its own.
 //

@@ -106,7 +106,8 @@ struct Vectorize : kv::impl::KVVectorizeBase<Vectorize> {
         if (!matmul.isPacked())
           return matmul.emitOpError("has the kernel 'vector', which takes "
                                     "packed weights only");
-        // Its rows stand where they are, not in tiles of the matrix unit.
+        // Rows of expert products stay where they are, not in tiles of the
+        // matrix unit.
         vectorizeExpertMatmul(rewriter, matmul,
                               {rows, blocks, dotKind, /*matrix=*/false});
         rewriter.eraseOp(matmul);

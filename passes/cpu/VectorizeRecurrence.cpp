@@ -13,13 +13,13 @@
 using namespace mlir;
 using namespace kv;
 
-/// Columns of a piece: of a scan so many that its sums, one a column, hide each
-/// other's latency, and that a matrix of 128 rows is half of a first cache; of
-/// a convolution so many that rows are read in runs of a few lines.
+/// Columns of a piece. The sums of a scan, one per column, are enough to hide
+/// each other's latency, and a matrix of 128 rows takes half of a first-level
+/// cache. A convolution reads rows in runs of a few cache lines.
 constexpr int64_t kScanColumns = 64, kChannels = 128;
-/// Of a piece on a thread's stack.
+/// Most bytes of a piece on a thread's stack.
 constexpr int64_t kMostBytes = 128 << 10;
-/// They are unrolled.
+/// Taps of a convolution; their loop is unrolled.
 constexpr int64_t kMostTaps = 16;
 
 static int64_t staticSize(Value value, int64_t dimension) {
@@ -142,7 +142,8 @@ public:
   }
 
 private:
-  /// What the row writes of its value: u of the operation's description.
+  /// The part of its value that the row writes: u of the operation's
+  /// description.
   SmallVector<Value> written(VectorEmitter &b, ArrayRef<Value> values) {
     SmallVector<Value> known, writes;
     if (op.getDelta())

@@ -13,7 +13,7 @@ using namespace mlir;
 using namespace kv;
 using linalg::GenericOp;
 
-/// Those of a kernel: ElementwiseParams::steps, t and u, a and b.
+/// Limits of the kernel: ElementwiseParams::steps, t and u, a and b.
 static constexpr unsigned MaxSteps = 32, MaxKept = 2, MaxTensors = 2;
 
 namespace {
@@ -30,13 +30,13 @@ public:
   std::optional<ElementProgram> write() {
     if (!write(yielded(op), /*kept=*/0) || steps.size() > MaxSteps)
       return std::nullopt;
-    // What the result is rounded to anyway.
+    // The type that the result is rounded to anyway.
     Type element = getElementTypeOrSelf(op.getResult(0));
     if (steps.back().word == rounding(element))
       steps.pop_back();
     // The first has the result's shape, and is the first that is used.
-    auto *used =
-        llvm::find_if(steps, [](const Step &step) { return step.tensor >= 0; });
+    auto *used = llvm::find_if(
+        steps, [](const ProgramStep &step) { return step.tensor >= 0; });
     bool swapped =
         tensors.size() == 2 &&
         (tensors[0].isRow || (used->tensor == 1 && !tensors[1].isRow));
@@ -49,7 +49,7 @@ public:
       program.tensors.push_back(tensor.value);
     llvm::raw_string_ostream text(program.text);
     llvm::ListSeparator separator("; ");
-    for (const Step &step : steps) {
+    for (const ProgramStep &step : steps) {
       text << separator << step.word;
       if (step.tensor >= 0)
         text << ' ' << "ab"[swapped ? 1 - step.tensor : step.tensor];
@@ -64,7 +64,7 @@ private:
     Value value;
     bool isRow; // for all rows
   };
-  struct Step {
+  struct ProgramStep {
     StringRef word;
     int tensor = -1;    // an index of `tensors`
     std::string source; // or another source
@@ -109,11 +109,11 @@ private:
     return text;
   }
 
-  /// What a step can take as it is: an element of a tensor, or a number. Its
-  /// word is empty; nullopt: it must be computed.
-  std::optional<Step> source(Scalar scalar) {
+  /// An operand that a step takes as it is: an element of a tensor, or a
+  /// number, with an empty word. nullopt if the operand must be computed.
+  std::optional<ProgramStep> source(Scalar scalar) {
     if (std::optional<double> number = constantOf(scalar, through))
-      return Step{"", -1, spell(*number)};
+      return ProgramStep{"", -1, spell(*number)};
     std::optional<Element> element = elementOf(scalar, through);
     if (!element || !isa<FloatType>(getElementTypeOrSelf(element->tensor)) ||
         (element->map != maps.identity && element->map != maps.last))
@@ -125,11 +125,11 @@ private:
     int number = int(found - tensors.begin());
     if (found == tensors.end())
       tensors.push_back(tensor);
-    return Step{"", number, ""};
+    return ProgramStep{"", number, ""};
   }
 
-  void add(StringRef word) { add(word, Step{"", -1, ""}); }
-  void add(StringRef word, Step step) {
+  void add(StringRef word) { add(word, ProgramStep{"", -1, ""}); }
+  void add(StringRef word, ProgramStep step) {
     step.word = word;
     steps.push_back(step);
   }
@@ -157,7 +157,7 @@ private:
   /// Writes the steps after which x is the scalar; `kept` of t and u are in
   /// use. False: there are none.
   bool write(Scalar scalar, unsigned kept) {
-    if (std::optional<Step> leaf = source(scalar)) {
+    if (std::optional<ProgramStep> leaf = source(scalar)) {
       add("get", *leaf);
       return tensors.size() <= MaxTensors;
     }
@@ -175,19 +175,20 @@ private:
       if (!write(operand(0), kept))
         return false;
       add(spelling.step);
-    } else if (std::optional<Step> second = source(operand(1))) {
+    } else if (std::optional<ProgramStep> second = source(operand(1))) {
       if (!write(operand(0), kept))
         return false;
       add(spelling.step, *second);
-    } else if (std::optional<Step> first = source(operand(0))) {
+    } else if (std::optional<ProgramStep> first = source(operand(0))) {
       if (!write(operand(1), kept))
         return false;
       add(spelling.reversed, *first);
     } else {
-      // One of them is kept while the other is computed: the harder first.
+      // One operand is kept while the other is computed: the harder one comes
+      // first.
       if (kept == MaxKept)
         return false;
-      Step slot{"", -1, kept == 0 ? "t" : "u"};
+      ProgramStep slot{"", -1, kept == 0 ? "t" : "u"};
       bool same = made->getOperand(0) == made->getOperand(1);
       bool secondFirst =
           !same && difficulty(operand(1)) > difficulty(operand(0));
@@ -208,7 +209,7 @@ private:
   Through through;
   Maps maps;
   SmallVector<Tensor> tensors;
-  SmallVector<Step> steps;
+  SmallVector<ProgramStep> steps;
   unsigned visits = 0;
 };
 } // namespace

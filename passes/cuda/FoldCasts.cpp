@@ -21,8 +21,8 @@ static ParameterKind outOf(LaunchOp op) {
   return rowOf(op.getCallee()).parameters.back();
 }
 
-/// Whether the launch's kernel can write elements of this type. It then rounds
-/// once, as a cast of its result does.
+/// Whether the launch's kernel can write elements of this type. The kernel then
+/// rounds once, as a cast of its result does.
 static bool canWrite(LaunchOp op, Type element) {
   switch (outOf(op)) {
   case ParameterKind::OutAny:
@@ -36,10 +36,10 @@ static bool canWrite(LaunchOp op, Type element) {
 }
 
 namespace {
-/// Folds a cast to the type that its operand has; a cast of a cast that only
-/// widened; a cast of a view, which becomes a view of a cast; and a cast of a
-/// launch whose result is used by equal casts only; a gather gives it to what
-/// it gathers.
+/// Folds four kinds of casts: to the type of the operand, of a cast that only
+/// widened, of a view, and of a launch whose result only equal casts use. A
+/// cast of a view becomes a view of a cast, and a gather passes its cast to its
+/// operand.
 struct FoldCast : OpRewritePattern<LaunchOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(LaunchOp op,

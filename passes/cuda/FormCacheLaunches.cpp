@@ -3,6 +3,7 @@
 #include "DeviceKernels.h"
 #include "LaunchFormer.h"
 #include "Launches.h"
+#include "MatchLaunches.h"
 #include "kv/ABI/Context.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -21,14 +22,19 @@ LogicalResult LaunchFormer::toLaunch(PositionsOp op) {
   HostSize rows = traceSize(op.getResult(), 0);
   if (!rows.isConstant()) {
     std::optional<HostSize> used = rowsOfUsers(op.getResult());
-    if (!used && llvm::any_of(op->getUsers(), [](Operation *user) {
-          return isa<tensor::ExtractOp, linalg::LinalgOp>(user);
-        }))
-      return op.emitOpError(
-          "is computed with: kv-cuda has kernels that rotate by positions "
-          "(kv.rope), and none for other arithmetic with them, as graphs "
-          "that kv-raise takes have it; kv-import without --from writes a "
-          "model for GPUs");
+    for (Operation *user : op->getUsers()) {
+      auto generic = dyn_cast<linalg::GenericOp>(user);
+      auto match = generic ? matchLaunch(generic) : std::nullopt;
+      bool isLookup = match && match->kind == LaunchMatch::Embedding;
+      if (isLookup && !used)
+        used = traceSize(generic.getDpsInits()[0], 0);
+      if (!isLookup && isa<tensor::ExtractOp, linalg::LinalgOp>(user))
+        return op.emitOpError(
+            "is computed with: kv-cuda has kernels that rotate by positions "
+            "(kv.rope) or look them up, and none for other arithmetic with "
+            "them; of graphs that kv-raise takes, 'tables=true', as kv-import "
+            "has it, makes rotations of what it proves to be one");
+    }
     if (!used || !(used->isConstant() ||
                    DominanceInfo().properlyDominates(used->value, op)))
       return op.emitOpError(
@@ -195,7 +201,8 @@ LogicalResult LaunchFormer::toLaunch(StateScanOp op) {
   return success();
 }
 
-/// What a cast has widened, or the tensor: kernels read 16 bits themselves.
+/// The tensor before a widening cast, or the tensor itself: kernels read 16
+/// bits themselves.
 static Value beforeWidening(Value tensor) {
   LaunchOp cast = launchOf(tensor, RuntimeFunction::cast);
   return cast ? cast.getArguments()[0] : tensor;

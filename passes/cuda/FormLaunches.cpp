@@ -131,7 +131,7 @@ private:
            llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
   }
 
-  /// What is left must be host code.
+  /// The operations that are left must be host code.
   LogicalResult checkRest(LaunchFormer &former) {
     bool failed = false;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {

@@ -79,6 +79,57 @@ LogicalResult LaunchFormer::toLaunch(linalg::LinalgOp op) {
   return replace(generic, *program);
 }
 
+LogicalResult LaunchFormer::checkMatmul(linalg::GenericOp op,
+                                        ValueRange tensors) {
+  Value weight = tensors[1];
+  Type narrow = getElementTypeOrSelf(weight);
+  Type element = getElementTypeOrSelf(tensors.back());
+  if (!isMultiplied(narrow))
+    return noKernel(op) << ": 'matmul' is for weights of "
+                        << kernels::multipliedTypes() << ", not "
+                        << weight.getType();
+  if (element != narrow && !element.isF32())
+    return noKernel(op) << ": 'matmul' makes f32 or the weight's " << narrow
+                        << ", not " << element;
+  if (failed(checkRows(op, RuntimeFunction::matmul, tensors)))
+    return failure();
+  return checkActivations(op, narrow);
+}
+
+static Value launchNorm(Emitter &b, RuntimeFunction callee,
+                        const LaunchMatch &match, Type element) {
+  Value x = toRows(b, match.tensors[0]);
+  Value whole = partsOf(x);
+  SmallVector<Value> arguments = {whole};
+  if (match.tensors.size() > 1)
+    arguments.push_back(match.tensors[1]);
+  for (double value : {match.epsilon, match.offset})
+    arguments.push_back(b.constant(b.getF32Type(), value));
+  if (whole == x)
+    return fromRows(b, launch(b, callee, arguments, x, element),
+                    match.tensors[0]);
+  // Without the rows themselves, whose size nobody must ask for.
+  int64_t width = cast<ShapedType>(x.getType()).getDimSize(1);
+  int64_t count = cast<ShapedType>(whole.getType()).getDimSize(1) / width;
+  OpFoldResult rows = hostSizes(b, b.getLoc(), whole)[0];
+  if (auto number = getConstantIntValue(rows))
+    rows = b.getIndexAttr(*number * count);
+  else
+    rows = b.mul(cast<Value>(rows), b.index(count));
+  Value made = launch(b, callee, arguments,
+                      {rows, OpFoldResult(b.getIndexAttr(width))}, element);
+  return fromRows(b, made, match.tensors[0]);
+}
+
+static Value launchPair(Emitter &b, const LaunchMatch &match, Type element) {
+  Value function = b.i32(match.function);
+  Value x = toRows(b, match.tensors[0]), y = match.tensors[1];
+  if (cast<RankedTensorType>(y.getType()).getRank() > 1)
+    y = toRows(b, y);
+  Value made = launch(b, RuntimeFunction::pair, {function, x, y}, x, element);
+  return fromRows(b, made, match.tensors[0]);
+}
+
 LogicalResult LaunchFormer::replace(linalg::GenericOp op,
                                     const LaunchMatch &match) {
   Emitter b(op);
@@ -86,9 +137,6 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
   Value like = op.getDpsInits()[match.result];
   Type element = getElementTypeOrSelf(result);
   Value first = match.tensors[0];
-  auto constant = [&](double value) {
-    return b.constant(b.getF32Type(), value);
-  };
   SmallVector<Value> moved(match.tensors);
   moved.push_back(result);
   RuntimeFunction callee;
@@ -96,62 +144,26 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
   switch (match.kind) {
   case LaunchMatch::Matmul: {
     callee = RuntimeFunction::matmul;
-    Value weight = match.tensors[1];
-    Type narrow = getElementTypeOrSelf(weight);
-    if (!isMultiplied(narrow))
-      return noKernel(op) << ": 'matmul' is for weights of "
-                          << kernels::multipliedTypes() << ", not "
-                          << weight.getType();
-    if (element != narrow && !element.isF32())
-      return noKernel(op) << ": 'matmul' makes f32 or the weight's " << narrow
-                          << ", not " << element;
-    if (failed(checkRows(op, callee, moved)) ||
-        failed(checkActivations(op, narrow)))
+    if (failed(checkMatmul(op, moved)))
       return failure();
-    Value x = castFor(b, first, narrow, "the rows of a matrix product");
-    made = launch(b, callee, {x, weight}, like, element);
+    Value x = castFor(b, first, getElementTypeOrSelf(match.tensors[1]),
+                      "the rows of a matrix product");
+    made = launch(b, callee, {x, match.tensors[1]}, like, element);
     break;
   }
-  case LaunchMatch::Norm: {
-    bool weighted = match.tensors.size() > 1;
-    callee = weighted ? RuntimeFunction::norm : RuntimeFunction::unitNorm;
+  case LaunchMatch::Norm:
+    callee = match.tensors.size() > 1 ? RuntimeFunction::norm
+                                      : RuntimeFunction::unitNorm;
     if (failed(checkRows(op, callee, moved)))
       return failure();
-    Value x = toRows(b, first);
-    Value whole = partsOf(x);
-    SmallVector<Value> arguments = {whole};
-    if (weighted)
-      arguments.push_back(match.tensors[1]);
-    llvm::append_values(arguments, constant(match.epsilon),
-                        constant(match.offset));
-    if (whole == x) {
-      made = launch(b, callee, arguments, x, element);
-    } else {
-      // Without the rows themselves, whose size nobody must ask for.
-      int64_t width = cast<ShapedType>(x.getType()).getDimSize(1);
-      int64_t count = cast<ShapedType>(whole.getType()).getDimSize(1) / width;
-      OpFoldResult rows = hostSizes(b, b.getLoc(), whole)[0];
-      if (auto number = getConstantIntValue(rows))
-        rows = b.getIndexAttr(*number * count);
-      else
-        rows = b.mul(cast<Value>(rows), b.index(count));
-      made = launch(b, callee, arguments,
-                    {rows, OpFoldResult(b.getIndexAttr(width))}, element);
-    }
-    made = fromRows(b, made, first);
+    made = launchNorm(b, callee, match, element);
     break;
-  }
-  case LaunchMatch::Pair: {
+  case LaunchMatch::Pair:
     callee = RuntimeFunction::pair;
     if (failed(checkRows(op, callee, moved)))
       return failure();
-    Value function = b.i32(match.function);
-    Value x = toRows(b, first), y = match.tensors[1];
-    if (cast<RankedTensorType>(y.getType()).getRank() > 1)
-      y = toRows(b, y);
-    made = fromRows(b, launch(b, callee, {function, x, y}, x, element), first);
+    made = launchPair(b, match, element);
     break;
-  }
   case LaunchMatch::Embedding:
     callee = RuntimeFunction::embedding;
     if (failed(checkRows(op, callee, ValueRange(moved).drop_front())))
@@ -160,11 +172,8 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
     break;
   case LaunchMatch::Cast:
     callee = RuntimeFunction::cast;
-    if (getElementTypeOrSelf(first) == element) {
-      made = first;
-      break;
-    }
-    if (failed(checkRows(op, callee, moved)))
+    if (getElementTypeOrSelf(first) != element &&
+        failed(checkRows(op, callee, moved)))
       return failure();
     made = castTo(b, first, element);
     break;
@@ -172,8 +181,10 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
     callee = RuntimeFunction::sumChoices;
     if (failed(checkRows(op, callee, {first, result})))
       return failure();
-    made = launch(b, callee, {first, match.tensors[1], constant(match.scale)},
-                  like, element);
+    made = launch(
+        b, callee,
+        {first, match.tensors[1], b.constant(b.getF32Type(), match.scale)},
+        like, element);
     break;
   case LaunchMatch::GateRows:
     callee = RuntimeFunction::gateRows;
@@ -181,14 +192,13 @@ LogicalResult LaunchFormer::replace(linalg::GenericOp op,
       return failure();
     made = launch(b, callee, match.tensors, like, element);
     break;
-  case LaunchMatch::ExpertBias: {
+  case LaunchMatch::ExpertBias:
     callee = RuntimeFunction::pair;
     if (failed(checkRows(op, callee, {first, match.tensors[2], result})))
       return failure();
     made =
         launchExpertBias(b, first, match.tensors[1], match.tensors[2], element);
     break;
-  }
   case LaunchMatch::Argmax:
     callee = RuntimeFunction::argmax;
     if (failed(checkRows(op, callee, first)))

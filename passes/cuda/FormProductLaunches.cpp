@@ -73,7 +73,7 @@ LogicalResult LaunchFormer::toLaunch(ExpertMatmulOp op) {
 
 LogicalResult LaunchFormer::toLaunch(MatmulOp op) {
   Value x = op.getX();
-  // Of dense weights: named, as it is left.
+  // A product of dense weights is left, and the check at the end names it.
   for (size_t i = 0; i < op.getWeights().size(); ++i)
     if (!op.getFormat(i))
       return success();

@@ -45,7 +45,7 @@ struct Store {
   Value v() const { return at(7); }
 };
 
-/// What becomes one launch.
+/// The operations that become one launch.
 struct Match {
   Store store;
   Rotated q, k;

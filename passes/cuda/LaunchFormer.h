@@ -1,10 +1,11 @@
 //===- LaunchFormer.h - Turns computations into launches --------*- C++ -*-===//
 //
-// What kv-form-launches does with each operation; the pass says in which order,
-// and finds a new overload by itself. Each `toLaunch` is in the file of its
-// subject: FormCacheLaunches.cpp, FormRowLaunches.cpp, FormProductLaunches.cpp,
-// FormMatchedLaunches.cpp. One fails with an error that says what there are
-// kernels for, or leaves what `isHostCode` judges at the end.
+// The launches that kv-form-launches makes of each operation. The pass has the
+// order, and finds a new overload by itself. Each `toLaunch` is in the file of
+// its subject: FormCacheLaunches.cpp, FormRowLaunches.cpp,
+// FormProductLaunches.cpp, FormMatchedLaunches.cpp. An overload fails with an
+// error that says what there are kernels for, or leaves the operation to
+// `isHostCode` at the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +39,7 @@ public:
   llvm::LogicalResult toLaunch(StateWriteOp op);
   llvm::LogicalResult toLaunch(StateConvolutionOp op);
   llvm::LogicalResult toLaunch(StateScanOp op);
-  /// Its two results by a launch each, where they are used.
+  /// Each of the two results that is used becomes a launch.
   llvm::LogicalResult toLaunch(MergeOp op);
 
   llvm::LogicalResult toLaunch(GatherOp op);
@@ -50,15 +51,15 @@ public:
   llvm::LogicalResult toLaunch(KeepGroupsOp op);
   /// Each product by itself, of rows that are rounded once a type.
   llvm::LogicalResult toLaunch(ExpertMatmulOp op);
-  /// Of quantised weights: each product by itself, of rows that are rounded
-  /// once.
+  /// Products of quantised weights: each one by itself, with rows that are
+  /// rounded once.
   llvm::LogicalResult toLaunch(MatmulOp op);
   /// Rows of a quantised table.
   llvm::LogicalResult toLaunch(DequantizeOp op);
 
   llvm::LogicalResult toLaunch(mlir::linalg::LinalgOp op);
-  /// What is left of elementwise computations, from the last on: parts of
-  /// others are used no more.
+  /// Forms launches of the elementwise computations that are left, from the
+  /// last on, so that parts of others have no uses any more.
   llvm::LogicalResult formElementwise();
 
   /// The beginning of an error on what no kernel computes.
@@ -81,7 +82,8 @@ private:
                      mlir::Value made);
   /// The operation becomes one launch, which makes all its results.
   void replace(mlir::Operation *op, const FunctionCall &call);
-  /// Of what makes tensors of `type`; null: of what makes none.
+  /// A remark on an operation that makes tensors of `type`; null if it makes
+  /// none.
   void remarkLaunch(mlir::Operation *op, RuntimeFunction callee,
                     mlir::Type type = {});
 
@@ -93,6 +95,9 @@ private:
   /// Whether rows of all tensors can be moved in chunks.
   llvm::LogicalResult checkRows(mlir::Operation *op, RuntimeFunction callee,
                                 mlir::ValueRange tensors);
+  /// Whether a kernel multiplies rows by a weight into a result: `tensors`.
+  llvm::LogicalResult checkMatmul(mlir::linalg::GenericOp op,
+                                  mlir::ValueRange tensors);
   /// Rows that are multiplied have the weight's type, whatever it costs of f32;
   /// another type that the module asks for would be something else. i8 is for
   /// quantised weights only.
@@ -101,7 +106,7 @@ private:
   mlir::ModuleOp module;
   std::set<std::string> images;
   ExpertOrders orders;
-  /// What generics were before they were generalised.
+  /// The names of generics before they were generalised.
   llvm::DenseMap<mlir::Operation *, llvm::StringRef> names;
   int64_t numLaunches = 0;
 };

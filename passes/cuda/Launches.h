@@ -19,7 +19,7 @@ mlir::Value launch(Emitter &b, RuntimeFunction callee,
                    mlir::ValueRange arguments, mlir::Value like,
                    mlir::Type element);
 
-/// The same with a result of these sizes.
+/// Makes a launch with a result of these sizes.
 mlir::Value launch(Emitter &b, RuntimeFunction callee,
                    mlir::ValueRange arguments,
                    llvm::ArrayRef<mlir::OpFoldResult> sizes,
@@ -29,7 +29,7 @@ mlir::Value launch(Emitter &b, RuntimeFunction callee,
 /// all given.
 LaunchOp launch(Emitter &b, const FunctionCall &call);
 
-/// What makes the tensor, if that is a launch of this function.
+/// The launch that makes the tensor, if it is one of this function.
 LaunchOp launchOf(mlir::Value tensor, RuntimeFunction callee);
 
 /// The tensor with elements of the type `element`: itself, or a launch of

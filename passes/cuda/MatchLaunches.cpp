@@ -14,7 +14,7 @@ using linalg::GenericOp;
 
 namespace {
 /// A fraction: the product of `over` divided by the product of `under`.
-struct Product {
+struct LaunchProduct {
   SmallVector<Scalar> over, under;
 };
 } // namespace
@@ -24,7 +24,7 @@ static bool isConstant(Scalar scalar, double wanted) {
   return value && *value == wanted;
 }
 
-static void factor(Scalar scalar, bool under, Product &product) {
+static void factor(Scalar scalar, bool under, LaunchProduct &product) {
   if (auto factors = operandsOf<arith::MulFOp>(scalar)) {
     factor((*factors)[0], under, product);
     factor((*factors)[1], under, product);
@@ -36,13 +36,13 @@ static void factor(Scalar scalar, bool under, Product &product) {
   }
 }
 
-static Product factor(Scalar scalar) {
-  Product product;
+static LaunchProduct factor(Scalar scalar) {
+  LaunchProduct product;
   factor(scalar, /*under=*/false, product);
   return product;
 }
 
-/// What each iteration of a reduction adds to its result, if it is a sum that
+/// The summand of each iteration of a reduction, if the reduction is a sum that
 /// starts at zero.
 static std::optional<Scalar> summand(GenericOp op) {
   auto fill = op.getDpsInits()[0].getDefiningOp<linalg::FillOp>();
@@ -59,8 +59,8 @@ static std::optional<Scalar> summand(GenericOp op) {
   return std::nullopt;
 }
 
-/// out[m, n] = sum over k of x[m, k] * weight[n, k], or of each head h
-/// out[m, h, n] = sum over k of x[m, h, k] * weight[h, n, k]
+/// out[m, n] = sum over k of x[m, k] * weight[n, k]; or for each head h: out[m,
+/// h, n] = sum over k of x[m, h, k] * weight[h, n, k].
 static std::optional<LaunchMatch> matchMatmul(GenericOp op) {
   unsigned loops = op.getNumLoops();
   if ((loops != 3 && loops != 4) || op.getNumResults() != 1 ||
@@ -81,7 +81,7 @@ static std::optional<LaunchMatch> matchMatmul(GenericOp op) {
   std::optional<Scalar> term = summand(op);
   if (!term || op.getIndexingMapsArray().back() != rows(n))
     return std::nullopt;
-  Product product = factor(*term);
+  LaunchProduct product = factor(*term);
   if (product.over.size() != 2 || !product.under.empty())
     return std::nullopt;
   Value x, weight;
@@ -97,23 +97,33 @@ static std::optional<LaunchMatch> matchMatmul(GenericOp op) {
   return LaunchMatch{LaunchMatch::Matmul, {x, weight}};
 }
 
-/// Whether `sums` are the sums of the squares of each row of `x`.
-static bool isSumOfSquares(Value sums, Value x) {
-  auto op = sums.getDefiningOp<GenericOp>();
-  if (!op || op.getNumResults() != 1 || op.getNumLoops() == 0 ||
-      op.getNumReductionLoops() != 1 ||
-      op.getIteratorTypesArray().back() != utils::IteratorType::reduction ||
-      op.getIndexingMapsArray().back() != Maps(op).rows)
+/// Whether the elements of `sums` at `map`, which maps the loops of a generic,
+/// are the sums of the squares of the rows of `x`, whose elements the loops
+/// are.
+static bool isSumOfSquares(Element sums, Value x) {
+  auto op = sums.tensor.getDefiningOp<GenericOp>();
+  unsigned rank = sums.map.getNumDims();
+  if (!op || op.getNumResults() != 1 || op.getNumLoops() != rank ||
+      op.getNumReductionLoops() != 1)
     return false;
+  AffineMap out = op.getIndexingMapsArray().back();
+  if (!out.isProjectedPermutation() || out.getNumResults() + 1 != rank)
+    return false;
+  // The loops of the sum as those of the generic, the last of which is summed.
+  SmallVector<AffineExpr> loops(rank,
+                                getAffineDimExpr(rank - 1, op.getContext()));
+  for (auto [loop, at] : llvm::zip(out.getResults(), sums.map.getResults()))
+    loops[cast<AffineDimExpr>(loop).getPosition()] = at;
+  AffineMap asMatched = AffineMap::get(rank, 0, loops, op.getContext());
   std::optional<Scalar> term = summand(op);
   if (!term)
     return false;
-  Product square = factor(*term);
+  LaunchProduct square = factor(*term);
   return square.over.size() == 2 && square.under.empty() &&
          llvm::all_of(square.over, [&](Scalar each) {
            std::optional<Element> element = elementOf(each);
            return element && element->tensor == x &&
-                  element->map == Maps(op).identity;
+                  element->map.compose(asMatched).isIdentity();
          });
 }
 
@@ -124,8 +134,7 @@ struct MeanSquare {
 };
 } // namespace
 
-static std::optional<MeanSquare> matchMeanSquare(Scalar scalar, Value x,
-                                                 AffineMap rows) {
+static std::optional<MeanSquare> matchMeanSquare(Scalar scalar, Value x) {
   auto terms = operandsOf<arith::AddFOp>(scalar);
   if (!terms)
     return std::nullopt;
@@ -134,7 +143,7 @@ static std::optional<MeanSquare> matchMeanSquare(Scalar scalar, Value x,
   std::optional<double> epsilon = constantOf((*terms)[1]);
   if (!epsilon)
     return std::nullopt;
-  Product mean = factor((*terms)[0]);
+  LaunchProduct mean = factor((*terms)[0]);
   double scale = 1;
   std::optional<Element> sums;
   for (Scalar each : mean.over) {
@@ -150,8 +159,8 @@ static std::optional<MeanSquare> matchMeanSquare(Scalar scalar, Value x,
     scale /= *number;
   }
   int64_t width = cast<ShapedType>(x.getType()).getShape().back();
-  if (!sums || sums->map != rows || ShapedType::isDynamic(width) ||
-      !(scale > 0) || !isSumOfSquares(sums->tensor, x))
+  if (!sums || ShapedType::isDynamic(width) || !(scale > 0) ||
+      !isSumOfSquares(*sums, x))
     return std::nullopt;
   double factor = scale * double(width);
   if (std::abs(factor - 1) <= 1e-6)
@@ -163,7 +172,7 @@ static std::optional<MeanSquare> matchMeanSquare(Scalar scalar, Value x,
 /// the weight: then there is no such tensor, and the offset is the number.
 static std::optional<LaunchMatch> matchNorm(GenericOp op) {
   Maps maps(op);
-  Product product = factor(yielded(op));
+  LaunchProduct product = factor(yielded(op));
   LaunchMatch match{LaunchMatch::Norm, {}};
   Value x, weight;
   std::optional<double> number;
@@ -176,7 +185,7 @@ static std::optional<LaunchMatch> matchNorm(GenericOp op) {
   };
   auto takeWeight = [&](Scalar scalar) {
     std::optional<Element> element = elementOf(scalar);
-    // Of rows of several, in turn, each may have its own.
+    // Each row may have its own weight, in turn.
     if (weight || !element ||
         (element->map != maps.last &&
          (op.getNumLoops() < 3 ||
@@ -211,7 +220,7 @@ static std::optional<LaunchMatch> matchNorm(GenericOp op) {
       return std::nullopt;
   if (!x || !square || (weight && number))
     return std::nullopt;
-  std::optional<MeanSquare> mean = matchMeanSquare(*square, x, maps.rows);
+  std::optional<MeanSquare> mean = matchMeanSquare(*square, x);
   if (!mean || (weight && mean->factor != 1))
     return std::nullopt;
   match.epsilon = mean->epsilon;
@@ -271,7 +280,7 @@ static Value matchLogisticDenominator(Scalar scalar, AffineMap map) {
 /// a / (1 + exp(-a)) * b
 static std::optional<LaunchMatch> matchSiluMul(GenericOp op) {
   AffineMap identity = Maps(op).identity;
-  Product product = factor(yielded(op));
+  LaunchProduct product = factor(yielded(op));
   if (product.over.size() != 2 || product.under.size() != 1)
     return std::nullopt;
   Value a = matchLogisticDenominator(product.under[0], identity);
@@ -287,7 +296,7 @@ static std::optional<LaunchMatch> matchSiluMul(GenericOp op) {
 /// x / (1 + exp(-g)), where g[i] = sum over k of m[i, k] * weight[k]
 static std::optional<LaunchMatch> matchGateRows(GenericOp op) {
   Maps maps(op);
-  Product product = factor(yielded(op));
+  LaunchProduct product = factor(yielded(op));
   if (op.getNumLoops() != 2 || product.over.size() != 1 ||
       product.under.size() != 1)
     return std::nullopt;
@@ -301,7 +310,7 @@ static std::optional<LaunchMatch> matchGateRows(GenericOp op) {
   std::optional<Scalar> term = summand(made);
   if (!term || made.getIndexingMapsArray().back() != inner.rows)
     return std::nullopt;
-  Product parts = factor(*term);
+  LaunchProduct parts = factor(*term);
   if (parts.over.size() != 2 || !parts.under.empty())
     return std::nullopt;
   for (int i : {0, 1}) {
@@ -381,7 +390,7 @@ static std::optional<LaunchMatch> matchSumChoices(GenericOp op) {
   std::optional<Scalar> term = summand(op);
   if (!term || op.getIndexingMapsArray().back() != map({t, n}))
     return std::nullopt;
-  Product product = factor(*term);
+  LaunchProduct product = factor(*term);
   LaunchMatch match{LaunchMatch::SumChoices, {Value(), Value()}};
   for (Scalar each : product.over) {
     if (std::optional<double> number = constantOf(each)) {

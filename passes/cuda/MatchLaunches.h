@@ -14,7 +14,7 @@
 
 namespace kv {
 
-/// What a linalg.generic computes, as a function of Symbols.def.
+/// The computation of a linalg.generic, as a function of Symbols.def.
 struct LaunchMatch {
   enum Kind {
     Matmul,

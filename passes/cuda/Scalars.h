@@ -44,8 +44,8 @@ struct Maps {
 /// Whether result `i` is computed element by element.
 bool isElementwise(mlir::linalg::GenericOp op, unsigned i);
 
-/// Whose bodies a scalar is followed into: those of all elementwise generics,
-/// those whose result nobody else uses, or nobody's.
+/// The generics into whose bodies a scalar is followed: all elementwise ones,
+/// those whose result has no other use, or none.
 enum class Through { All, UsedOnce, None };
 
 /// Follows a scalar to the operation that computes it: through extensions,
@@ -70,8 +70,8 @@ std::optional<llvm::SmallVector<Scalar>> operandsOf(Scalar scalar) {
   });
 }
 
-/// What a generic with one result yields, without the final rounding to the
-/// result's type.
+/// The value that a generic with one result yields, without the final rounding
+/// to the result's type.
 Scalar yielded(mlir::linalg::GenericOp op);
 
 } // namespace kv

@@ -8,7 +8,7 @@
 // and no index leaves the table or the blocks.
 //
 // With products of 8 bits rows of q and weights are rounded as well, as
-// docs/guides/products.md says.
+// docs/reference/products.md says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,15 +31,15 @@ static SmallVector<Value> decompose(Emitter &b, StoreOp op) {
   CacheAccess cache(b, op);
   Value zero = b.index(0), one = b.index(1);
   Value layer = cache.checkLayer(b, op.getLayer());
-  SmallVector<std::pair<Value, Value>> parts = {{zero, op.getK()}};
+  SmallVector<std::pair<Value, Value>> planes = {{zero, op.getK()}};
   if (op.getV())
-    parts.push_back({one, op.getV()});
+    planes.push_back({one, op.getV()});
 
   auto storeToken = [&](Emitter &b, const CachePlace &place, Value t) {
-    for (auto [part, rows] : parts)
+    for (auto [plane, rows] : planes)
       forEach(b, zero, cache.numHeads(b), [&](Emitter &b, Value head) {
         cache.storeRow(
-            b, place, part, layer, head, [&](Emitter &b, Value d) -> Value {
+            b, place, plane, layer, head, [&](Emitter &b, Value d) -> Value {
               return b.toF32(
                   tensor::ExtractOp::create(b, rows, ValueRange{t, head, d}));
             });
@@ -60,7 +60,7 @@ static SmallVector<Value> decompose(Emitter &b, StoreOp op) {
 }
 
 namespace {
-/// What a query row sees of the cache.
+/// The keys of the cache that a query row sees, and the row's softmax.
 class AttentionDecomposer {
 public:
   AttentionDecomposer(Emitter &b, AttentionOp op)
@@ -69,53 +69,70 @@ public:
   }
 
   SmallVector<Value> run() {
+    prepare();
+    Value scores = makeScores();
+    Value largest = largestOf(scores);
+    Value weights = makeWeights(scores, largest);
+    Value sums = sumsOf(weights, largest);
+    SmallVector<Value> results;
+    if (op.getLse())
+      results.push_back(makeLse(largest, sums));
+    results.insert(results.begin(), makeResult(weights, sums));
+    return results;
+  }
+
+private:
+  void prepare() {
     Value offsets = op.getRowOffsets();
     zero = b.index(0);
     numRows = b.dim(op.getQ(), 0);
     layer = cache.checkLayer(b, op.getLayer());
-    Value longest = b.extractIndex(cast<CacheOpInterface>(*op).getMaxLengths(),
-                                   ValueRange{zero, b.index(1)});
+    longest = b.extractIndex(cast<CacheOpInterface>(*op).getMaxLengths(),
+                             ValueRange{zero, b.index(1)});
     if (op.getPlan() && !op.getAncestors())
       describeByPlan();
     else
       describeRows(offsets);
-    // What sees() takes beside the key.
-    SmallVector<Value> facts = {positions, lengths};
+    facts = {positions, lengths};
     if (op.getAncestors())
       llvm::append_values(facts, bases, paths);
-    auto withFacts = [&](SmallVector<Value> inputs) {
-      llvm::append_range(inputs, facts);
-      return inputs;
-    };
-    using Maps = SmallVector<SmallVector<AffineExpr>>;
-    auto andRows = [&](Maps maps) {
-      maps.append(facts.size(), {t});
-      return maps;
-    };
-
-    auto q = cast<RankedTensorType>(op.getQ().getType());
-    int64_t heads = q.getDimSize(1);
+    int64_t heads = cast<ShapedType>(op.getQ().getType()).getDimSize(1);
     group = heads / type.getHeads();
     f32 = b.getF32Type();
     int64_t dynamic = ShapedType::kDynamic;
-    auto perScore = RankedTensorType::get({dynamic, heads, dynamic}, f32);
-    auto perRow = RankedTensorType::get({dynamic, heads}, f32);
-    auto perElement =
-        RankedTensorType::get({dynamic, heads, type.getValueDim()}, f32);
-    SmallVector<Value> scoreSizes{numRows, longest};
+    perScore = RankedTensorType::get({dynamic, heads, dynamic}, f32);
+    perRow = RankedTensorType::get({dynamic, heads}, f32);
+  }
 
+  SmallVector<Value> withFacts(SmallVector<Value> inputs) {
+    llvm::append_range(inputs, facts);
+    return inputs;
+  }
+
+  using Maps = SmallVector<SmallVector<AffineExpr>>;
+  Maps andRows(Maps maps) {
+    maps.append(facts.size(), {t});
+    return maps;
+  }
+
+  Value emptyScores() {
+    return tensor::EmptyOp::create(b, perScore, ValueRange{numRows, longest});
+  }
+
+  Value makeScores() {
     // score = scale * q . k, capped; -inf where the row does not see the key.
     Value queries = op.getProducts() ? roundedQueries() : op.getQ();
-    Value dots = generic(
-        {queries, sequences}, {{t, h, d}, {t}}, filled(perScore, scoreSizes, 0),
-        {t, h, s}, /*loops=*/4, [&](Emitter &b, ValueRange args) -> Value {
-          Value key = load(b, /*part=*/0, args[1], 2, 3);
-          Value product = arith::MulFOp::create(b, b.toF32(args[0]), key);
-          return arith::AddFOp::create(b, args[2], product);
-        });
-    Value scores = generic(
-        withFacts({dots}), andRows({{t, h, s}}),
-        tensor::EmptyOp::create(b, perScore, scoreSizes), {t, h, s}, 3,
+    Value dots =
+        generic({queries, sequences}, {{t, h, d}, {t}},
+                filled(perScore, {numRows, longest}, 0), {t, h, s}, /*loops=*/4,
+                [&](Emitter &b, ValueRange args) -> Value {
+                  Value key = load(b, /*plane=*/0, args[1], 2, 3);
+                  Value product =
+                      arith::MulFOp::create(b, b.toF32(args[0]), key);
+                  return arith::AddFOp::create(b, args[2], product);
+                });
+    return generic(
+        withFacts({dots}), andRows({{t, h, s}}), emptyScores(), {t, h, s}, 3,
         [&](Emitter &b, ValueRange args) -> Value {
           Value score = arith::MulFOp::create(
               b, args[0], b.constant(f32, op.getScale().convertToDouble()));
@@ -129,27 +146,32 @@ public:
           Value nothing = b.constant(f32, -INFINITY);
           return b.select(sees(b, args.drop_front(1)), score, nothing);
         });
+  }
 
-    // weight = exp(score - largest), 0 where the row does not see the key.
+  Value largestOf(Value scores) {
     Value largest =
         generic({scores}, {{t, h, s}}, filled(perRow, {numRows}, -INFINITY),
                 {t, h}, 3, [&](Emitter &b, ValueRange args) -> Value {
                   return arith::MaximumFOp::create(b, args[0], args[1]);
                 });
+    if (!op.getSinks())
+      return largest;
     // A sink is one more logit, whether the row sees a key or not.
-    if (op.getSinks())
-      largest = generic({largest, op.getSinks()}, {{t, h}, {h}},
-                        tensor::EmptyOp::create(b, perRow, ValueRange{numRows}),
-                        {t, h}, 2, [&](Emitter &b, ValueRange args) -> Value {
-                          return arith::MaximumFOp::create(b, args[0], args[1]);
-                        });
+    return generic({largest, op.getSinks()}, {{t, h}, {h}},
+                   tensor::EmptyOp::create(b, perRow, ValueRange{numRows}),
+                   {t, h}, 2, [&](Emitter &b, ValueRange args) -> Value {
+                     return arith::MaximumFOp::create(b, args[0], args[1]);
+                   });
+  }
+
+  /// weight = exp(score - largest), 0 where the row does not see the key.
+  Value makeWeights(Value scores, Value largest) {
     Value leaves;
     if (op.getProducts())
-      leaves = largestOfLeaves(scores, longest);
-    Value weights = generic(
+      leaves = largestOfLeaves(scores);
+    return generic(
         withFacts({scores, largest}), andRows({{t, h, s}, {t, h}}),
-        tensor::EmptyOp::create(b, perScore, scoreSizes), {t, h, s}, 3,
-        [&](Emitter &b, ValueRange args) -> Value {
+        emptyScores(), {t, h, s}, 3, [&](Emitter &b, ValueRange args) -> Value {
           auto power = [&](Value score, Value base) -> Value {
             return math::ExpOp::create(b,
                                        arith::SubFOp::create(b, score, base));
@@ -166,6 +188,9 @@ public:
           return b.select(sees(b, args.drop_front(2)), weight,
                           b.constant(f32, 0));
         });
+  }
+
+  Value sumsOf(Value weights, Value largest) {
     Value initial = filled(perRow, {numRows}, 0);
     if (op.getSinks())
       initial =
@@ -176,24 +201,24 @@ public:
                     return b.select(b.isNothing(args[1]), b.constant(f32, 0),
                                     math::ExpOp::create(b, below));
                   });
-    Value sums = generic({weights}, {{t, h, s}}, initial, {t, h}, 3,
-                         [&](Emitter &b, ValueRange args) -> Value {
-                           return arith::AddFOp::create(b, args[0], args[1]);
-                         });
+    return generic({weights}, {{t, h, s}}, initial, {t, h}, 3,
+                   [&](Emitter &b, ValueRange args) -> Value {
+                     return arith::AddFOp::create(b, args[0], args[1]);
+                   });
+  }
 
-    Value lse;
-    if (op.getLse())
-      lse = makeLse(largest, sums);
-
+  Value makeResult(Value weights, Value sums) {
     // out = (sum of weight * v) / (sum of weights), 0 when there is nothing.
     // A latent row is its own value.
-    int64_t valuePart = type.isLatent() ? 0 : 1;
+    int64_t plane = type.isLatent() ? 0 : 1;
+    auto perElement = perRow.clone(
+        {ShapedType::kDynamic, perRow.getDimSize(1), type.getValueDim()}, f32);
     Value products =
         generic(withFacts({weights, sequences}), andRows({{t, h, s}, {t}}),
                 filled(perElement, {numRows}, 0), {t, h, d}, 4,
                 [&](Emitter &b, ValueRange args) -> Value {
                   Value value = b.select(sees(b, args.drop_front(2)),
-                                         load(b, valuePart, args[1], 2, 3),
+                                         load(b, plane, args[1], 2, 3),
                                          b.constant(f32, 0));
                   Value product = arith::MulFOp::create(b, args[0], value);
                   return arith::AddFOp::create(b, args.back(), product);
@@ -204,23 +229,18 @@ public:
       if (resultType.isDynamicDim(i))
         resultSizes.push_back(b.dim(op.getQ(), i));
     // The dimensions of this one are (t, h, d).
-    Value result =
-        generic({products, sums}, {{t, h, s}, {t, h}},
-                tensor::EmptyOp::create(b, resultType, resultSizes), {t, h, s},
-                3, [&](Emitter &b, ValueRange args) -> Value {
-                  Value none =
-                      arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
-                                            args[1], b.constant(f32, 0));
-                  Value mean = arith::DivFOp::create(b, args[0], args[1]);
-                  return b.fromF32(b.select(none, b.constant(f32, 0), mean),
-                                   resultType.getElementType());
-                });
-    if (!lse)
-      return {result};
-    return {result, lse};
+    return generic({products, sums}, {{t, h, s}, {t, h}},
+                   tensor::EmptyOp::create(b, resultType, resultSizes),
+                   {t, h, s}, 3, [&](Emitter &b, ValueRange args) -> Value {
+                     Value none =
+                         arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ,
+                                               args[1], b.constant(f32, 0));
+                     Value mean = arith::DivFOp::create(b, args[0], args[1]);
+                     return b.fromF32(b.select(none, b.constant(f32, 0), mean),
+                                      resultType.getElementType());
+                   });
   }
 
-private:
   /// lse = largest + log(sum), -inf when there is nothing.
   Value makeLse(Value largest, Value sums) {
     auto lseType = op.getLse().getType();
@@ -238,7 +258,7 @@ private:
                    });
   }
 
-  //===--- Products of 8 bits: docs/guides/products.md
+  //===--- Products of 8 bits: docs/reference/products.md
   //---------------------------===//
 
   /// Rounded to nearest even to what f8E4M3FN holds; f32 again.
@@ -289,7 +309,7 @@ private:
 
   /// The largest score that a row sees of 128 keys at absolute positions:
   /// [T, Hq, leaves].
-  Value largestOfLeaves(Value scores, Value longest) {
+  Value largestOfLeaves(Value scores) {
     Value length = b.index(plan::GpuLeaf);
     Value leaves = b.div(b.add(longest, b.index(plan::GpuLeaf - 1)), length);
     int64_t dynamic = ShapedType::kDynamic;
@@ -311,7 +331,7 @@ private:
                      return arith::MaximumFOp::create(b, args[1], score);
                    });
   }
-  /// Of this iteration's row and key.
+  /// The largest score of the leaf of this iteration's row and key.
   static Value leafLargest(Emitter &b, Value leaves) {
     Value row = linalg::IndexOp::create(b, 0);
     Value head = linalg::IndexOp::create(b, 1);
@@ -412,8 +432,8 @@ private:
     }
   }
 
-  /// The same from the plan: for each row its sequence, the first key that it
-  /// sees and their end. A row that the plan does not have sees none.
+  /// Reads from the plan, for each row: its sequence, the first key that it
+  /// sees, and their end. A row that the plan does not have sees none.
   void describeByPlan() {
     auto rowType =
         RankedTensorType::get({ShapedType::kDynamic}, b.getI32Type());
@@ -495,13 +515,13 @@ private:
 
   /// Element (key of loop `keyLoop`, element of loop `elementLoop`) of this
   /// iteration's head, as f32.
-  Value load(Emitter &b, int64_t part, Value sequence, unsigned keyLoop,
+  Value load(Emitter &b, int64_t plane, Value sequence, unsigned keyLoop,
              unsigned elementLoop) {
     Value key = linalg::IndexOp::create(b, keyLoop);
     Value head = linalg::IndexOp::create(b, 1);
     Value element = linalg::IndexOp::create(b, elementLoop);
     Value row = arith::IndexCastUIOp::create(b, b.getIndexType(), sequence);
-    return cache.load(b, cache.readPlace(b, row, key), b.index(part), layer,
+    return cache.load(b, cache.readPlace(b, row, key), b.index(plane), layer,
                       b.div(head, b.index(group)), element);
   }
 
@@ -512,11 +532,13 @@ private:
   AffineExpr t, h, s, d;
   Type f32;
   int64_t group = 1;
-  Value zero, numRows, layer;
+  RankedTensorType perScore, perRow;
+  Value zero, numRows, layer, longest;
   // With a plan `positions` are the first keys that the rows see, `lengths` the
   // ends.
   Value sequences, positions, lengths;
-  Value bases, paths; // of trees, whose positions are first keys
+  SmallVector<Value> facts; // what sees() takes beside the key
+  Value bases, paths;       // of trees, whose positions are first keys
 };
 } // namespace
 

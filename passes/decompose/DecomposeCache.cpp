@@ -74,13 +74,13 @@ static Value makeLengths(Emitter &b, LoadOp op) {
   return loop.getResult(0);
 }
 
-/// result[b, s, h, d] = seen(b, s) ? blocks[page, part, layer, slot, h, d] : 0
+/// result[b, s, h, d] = seen(b, s) ? blocks[page, plane, layer, slot, h, d] : 0
 /// where s < lengths[b], and with a window also s + window > cache_lengths[b].
 static SmallVector<Value> decompose(Emitter &b, LoadOp op) {
   CacheAccess cache(b, op);
   Value lengths = makeLengths(b, op);
   Value layer = cache.checkLayer(b, op.getPlace()[0]);
-  Value part = cache.checkPart(b, op.getPlace()[1]);
+  Value plane = cache.checkPlane(b, op.getPlace()[1]);
 
   auto type = op.getResult().getType();
   SmallVector<Value> sizes;
@@ -116,7 +116,7 @@ static SmallVector<Value> decompose(Emitter &b, LoadOp op) {
           Value end = b.add(at[1], b.index(window));
           seen = b.both(seen, b.less(cached, end));
         }
-        Value loaded = cache.load(b, cache.readPlace(b, at[0], at[1]), part,
+        Value loaded = cache.load(b, cache.readPlace(b, at[0], at[1]), plane,
                                   layer, at[2], at[3]);
         Value nothing = b.constant(b.getF32Type(), 0);
         Value row = b.select(seen, loaded, nothing);
@@ -148,16 +148,16 @@ static SmallVector<Value> decompose(Emitter &b, CopyPagesOp op) {
     if (layerOk)
       ok = b.both(ok, layerOk);
     when(b, ok, [&](Emitter &b) {
-      forEach(b, zero, sizes[1], [&](Emitter &b, Value part) {
+      forEach(b, zero, sizes[1], [&](Emitter &b, Value plane) {
         forEach(b, low, high, [&](Emitter &b, Value layer) {
           forEach(b, zero, sizes[3], [&](Emitter &b, Value slot) {
             forEach(b, zero, sizes[4], [&](Emitter &b, Value head) {
               forEach(b, zero, sizes[5], [&](Emitter &b, Value d) {
                 Value element = memref::LoadOp::create(
-                    b, blocks, ValueRange{from, part, layer, slot, head, d});
+                    b, blocks, ValueRange{from, plane, layer, slot, head, d});
                 memref::StoreOp::create(
                     b, element, blocks,
-                    ValueRange{to, part, layer, slot, head, d});
+                    ValueRange{to, plane, layer, slot, head, d});
               });
             });
           });

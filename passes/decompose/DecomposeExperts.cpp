@@ -20,7 +20,7 @@ namespace {
 struct OrderedRow {
   Value elements, row;
 
-  /// What counts for the choice.
+  /// The logit of a column, by which experts are chosen.
   Value at(Emitter &b, Value column) const {
     Value own = tensor::ExtractOp::create(b, elements, ValueRange{row, column});
     Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, own, own);
@@ -36,8 +36,8 @@ struct OrderedRow {
     return arith::OrIOp::create(b, greater, b.both(equal, earlier));
   }
 
-  /// Of the columns from `begin` to `end` the first behind `last`, an element
-  /// and its number; {-inf, end} if there is none.
+  /// The first column from `begin` to `end` that comes after `last` in order,
+  /// as {element, number}; {-inf, end} if there is none.
   SmallVector<Value> behind(Emitter &b, ValueRange last, Value begin,
                             Value end) const {
     auto loop = scf::ForOp::create(
@@ -47,7 +47,7 @@ struct OrderedRow {
           Emitter b(loc, nested);
           Value own = at(b, e);
           Value eligible = isBefore(b, last[0], last[1], own, e);
-          // Of equal ones the one that was found first stays.
+          // Among equal logits, the one that was found first stays.
           Value greater =
               arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, own, best[0]);
           Value first =
@@ -60,7 +60,7 @@ struct OrderedRow {
     return loop.getResults();
   }
 
-  /// What every element comes behind.
+  /// An {element, number} that comes before all elements.
   static SmallVector<Value> beforeAll(Emitter &b) {
     return {b.constant(b.getF32Type(), INFINITY), b.index(-1)};
   }
@@ -190,7 +190,7 @@ static SmallVector<Value> decompose(Emitter &b, KeepGroupsOp op) {
         Value begin = b.mul(group, b.index(size));
         Value end = b.add(begin, b.index(size)), score;
         SmallVector<Value> last = OrderedRow::beforeAll(b);
-        for (int64_t i = 0; i < op.getBest(); ++i) {
+        for (uint64_t i = 0; i < op.getBest(); ++i) {
           last = row.behind(b, last, begin, end);
           score = i ? arith::AddFOp::create(b, score, last[0]).getResult()
                     : last[0];

@@ -45,8 +45,8 @@ struct BlockRow {
   }
 };
 
-/// What stands for the elements of a sub-block: scale * value + minimum, the
-/// latter null where the format has none.
+/// Elements of a sub-block are scale * value + minimum. The minimum is null if
+/// the format has none.
 struct Factors {
   Value scale, minimum;
 };
@@ -158,7 +158,7 @@ Value valueOf(Emitter &b, const BlockRow &row, Value s, Value e) {
   }
 }
 
-/// The same as f32.
+/// The value of an element as f32.
 Value floatOf(Emitter &b, const BlockRow &row, Value s, Value e) {
   Value value = valueOf(b, row, s, e);
   if (!hasFloats(row.format))
@@ -306,7 +306,7 @@ static SmallVector<Value> repeat(
   return loop.getResults();
 }
 
-/// What the sub-block at `s` of block `inner` adds to `sum`.
+/// `sum` plus the products of the sub-block at `s` of block `inner`.
 static Value addSubBlock(Emitter &b, const RoundedRows &x, Value t,
                          const BlockRow &row, int64_t group, Value s,
                          Value sum) {

@@ -192,7 +192,8 @@ struct Scan {
 
   static SmallVector<unsigned> state() { return {G, R, N, P}; }
 
-  /// What a token writes of its value: [G, R, P], in the place `spare`.
+  /// The part of its value that a token writes: [G, R, P], in the place
+  /// `spare`.
   Value written(Emitter &b, Value s, Value k, Value v, Value decay,
                 Value strength, Value spare) {
     if (!op.getDelta())

@@ -32,7 +32,7 @@ struct HeadBuffer {
 };
 } // namespace
 
-/// As kv.rope.
+/// Rotates a head like kv.rope.
 static void rotate(Emitter &b, UpdateOp op, HeadBuffer head, Value position) {
   int64_t width = cast<ShapedType>(op.getOperand().getType()).getDimSize(1);
   Value half = b.index(width / 2), one = b.index(1), two = b.index(2);
@@ -100,11 +100,11 @@ static SmallVector<Value> decompose(Emitter &b, UpdateOp op) {
   Value offsets = op.getRowOffsets();
   Value lengths = cast<CacheOpInterface>(*op).getCacheLengths();
   Value layer = cache.checkLayer(b, op.getPlace()[0]);
-  Value part = cache.checkPart(b, op.getPlace()[1]);
+  Value plane = cache.checkPlane(b, op.getPlace()[1]);
   auto updateHead = [&](Emitter &b, const CachePlace &place, Value h,
                         const StepRow &row, HeadBuffer head) {
     forEach(b, zero, b.index(dim), [&](Emitter &b, Value d) {
-      head.store(b, cache.load(b, place, part, layer, h, d), d);
+      head.store(b, cache.load(b, place, plane, layer, h, d), d);
     });
     switch (op.getKind()) {
     case UpdateKind::Rope:
@@ -117,7 +117,7 @@ static SmallVector<Value> decompose(Emitter &b, UpdateOp op) {
       add(b, op, head, row.index, h, dim);
       break;
     }
-    cache.storeRow(b, place, part, layer, h,
+    cache.storeRow(b, place, plane, layer, h,
                    [&](Emitter &b, Value d) { return head.load(b, d); });
   };
   Value sequences = b.dim(lengths, 0),

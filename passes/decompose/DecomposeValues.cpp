@@ -80,7 +80,7 @@ static SmallVector<Value> decompose(Emitter &b, RopeOp op) {
 
   if (isFirst(op))
     checkPositions(b, op.getPositions(), lastRow);
-  // A position a token, or one an angle and token, which the body looks up.
+  // One position per token, or one an angle and token, which the body looks up.
   bool perAngle = cast<ShapedType>(op.getPositions().getType()).getRank() == 2;
   SmallVector<Value> inputs = {op.getX()};
   SmallVector<AffineMap> maps = {element};

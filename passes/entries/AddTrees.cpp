@@ -1,7 +1,7 @@
 //===- AddTrees.cpp - A module's steps may hold trees of drafts -----------===//
 //
-// What has a position or attends gets the step's trees: an argument of every
-// entry, and of the functions through which it comes there.
+// Operations with positions and attentions get the step's trees: an argument of
+// every entry, and of the functions through which the trees reach them.
 //
 //===----------------------------------------------------------------------===//
 

@@ -147,8 +147,9 @@ private:
   }
 
   /// The function's first operation where both values are arguments, so that
-  /// nothing has been done when one is wrong. Else the outermost operation
-  /// around `op`, or itself, before which both values are there.
+  /// nothing has been done when one is wrong. If a value is no argument: the
+  /// outermost operation around `op`, or `op` itself, before which both values
+  /// exist.
   Operation *earliest(Operation *op, Value integers, Value size) {
     if (isa<BlockArgument>(integers) && (!size || isa<BlockArgument>(size)) &&
         dominance.properlyDominates(integers, first) &&

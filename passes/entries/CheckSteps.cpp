@@ -1,10 +1,10 @@
 //===- CheckSteps.cpp - A step is checked once ----------------------------===//
 //
 // Every operation on a cache trusts the row offsets of its step: their number,
-// their order, and that they agree with the rows and the lengths beside them.
-// This pass has that checked where the values come into being, and only there:
-// what a private function needs of its arguments its callers check, so a model
-// of any depth checks the arguments of its entry, once.
+// their order, and that they agree with rows and lengths. This pass inserts the
+// check where the values come into being, and only there. The callers of a
+// private function check its arguments, so a model of any depth checks the
+// arguments of its entry once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ namespace {
 struct Requirement {
   Value rowOffsets, cacheLengths, lookupTable;
   Value maxLengths = {};             // null: they say nothing of these rows
-  std::optional<HostSize> rows = {}; // of the tensors with one row a token
+  std::optional<HostSize> rows = {}; // of the tensors with one row per token
   int64_t sequences = ShapedType::kDynamic;
   int64_t page = 0; // 0: the rows have no keys
   int64_t bands = 1;
@@ -190,7 +190,7 @@ private:
     }
   }
 
-  /// What stands there already takes part like any other.
+  /// A check that stands there already takes part like any other operation.
   void collect(CheckStepOp op, SmallVectorImpl<Requirement> &here) {
     Requirement each{.rowOffsets = op.getRowOffsets(),
                      .cacheLengths = op.getCacheLengths(),
@@ -214,7 +214,7 @@ private:
     here.push_back(each);
   }
 
-  /// What a callee needs, said of the call's operands.
+  /// The requirements of a callee, stated for the call's operands.
   void collect(func::CallOp call, SmallVectorImpl<Requirement> &here) {
     auto callee = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(
         call, call.getCalleeAttr());

@@ -76,9 +76,9 @@ static int64_t splitReaders(bufferization::ToTensorOp op) {
 /// Readers from which on asBuffer() pays off for a tensor.
 constexpr unsigned kManyReaders = 8;
 
-/// Makes a loop's result that is only read by many operations (such as the
-/// positions, which all layers read) a read-only buffer behind the loop, of
-/// which splitReaders() makes a tensor for each reader.
+/// Turns a loop's result that many operations only read, such as the positions,
+/// into a read-only buffer after the loop. splitReaders() then makes a tensor
+/// for each reader.
 static void asBuffer(OpResult value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || !value.hasNUsesOrMore(kManyReaders))

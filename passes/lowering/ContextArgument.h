@@ -9,7 +9,8 @@
 namespace kv {
 
 /// The KvContext of the function that contains `op`: its first argument, once
-/// kv-thread-context has run. Otherwise null, and an error is emitted.
+/// kv-thread-context has run. Emits an error and returns null if the function
+/// has none.
 inline mlir::Value getContextArgument(mlir::Operation *op) {
   auto function = op->getParentOfType<mlir::func::FuncOp>();
   if (function && function.getNumArguments() != 0 &&

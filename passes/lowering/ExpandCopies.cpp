@@ -22,7 +22,7 @@ namespace {
 struct ExpandCopies : kv::impl::KVExpandCopiesBase<ExpandCopies> {
   void runOnOperation() override {
     getOperation().walk([](memref::CopyOp copy) {
-      // What a loop has made in its place is put where it is.
+      // A copy onto itself comes from a loop whose result is in place already.
       if (copy.getSource() == copy.getTarget())
         return copy.erase();
       if (isOnePiece(copy.getSource()) && isOnePiece(copy.getTarget()))

@@ -129,7 +129,7 @@ struct ExpandTruncF : OpRewritePattern<arith::TruncFOp> {
     Value rounded = b.add(
         b.add(magnitude, b.constant(((1u << (shift - 1)) - 1) - rebias)), odd);
     Value normal = b.shr(rounded, shift);
-    // What is larger than the largest number becomes the value after it.
+    // Numbers larger than the largest one become the value after it.
     Value top = b.constant(format->firstSpecial());
     normal = arith::MinUIOp::create(b, normal, top);
     // Subnormal numbers: adding this constant rounds at their last bit.

@@ -27,7 +27,7 @@ struct ExpandMath : kv::impl::KVExpandMathBase<ExpandMath> {
                                  "math.log1p"},
                                 name);
     });
-    // What raised graphs have besides (kv-raise).
+    // Raised graphs (kv-raise) have these functions as well.
     math::populateExpansionPatterns(patterns, {"fpowi", "powf", "ceilf"});
     // x86-64 has no conversion to bf16 that keeps subnormals, so LLVM would
     // call a function of the compiler's runtime library.

@@ -111,7 +111,8 @@ struct OutlineKernels : kv::impl::KVOutlineKernelsBase<OutlineKernels> {
     llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
     getUsedValuesDefinedAbove(op->getRegions(), used);
     Captures captures(used);
-    // Of which all layers of a model are calls.
+    // The layer becomes an argument, so that all layers of a model call one
+    // function.
     if (auto cache = dyn_cast<CacheOpInterface>(op))
       captures.pass(cache.getLayerOperand()->get());
     OpBuilder b(&getContext());

@@ -3,8 +3,8 @@
 // The lattice has three levels: a tensor has no dimension that is the sequence,
 // one (rows), or several (a grid, such as a mask). An operation may hand on the
 // dimensions that it gets, each as a loop of its own that is parallel and
-// stands in every result; so nothing leads from a grid back to rows but
-// attention, and nothing mixes rows but attention.
+// stands in every result. So only attention leads from a grid back to rows, and
+// only attention mixes rows.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,8 +44,8 @@ public:
   }
 
 private:
-  /// What results and attentions are computed from (attentions stay, also where
-  /// nobody takes what they give), but not what makes masks alone: these are
+  /// The operations that results and attentions are computed from. Attentions
+  /// without uses count, too. Operations that only make masks do not: they are
   /// executed symbolically, for all positions, and then dropped.
   llvm::DenseSet<Operation *> neededOps() const {
     llvm::DenseSet<Operation *> needed;
@@ -125,8 +125,8 @@ private:
                            "be told apart");
   }
 
-  /// What touches no rows may do as it likes, as long as it has no effect and
-  /// puts no length into a tensor.
+  /// An operation that touches no rows may be of any kind, if it has no effect
+  /// and puts no length into a tensor.
   LogicalResult checkUniform(Operation *op) {
     if (!isMemoryEffectFree(op))
       return op->emitOpError("kv-raise: may have effects, or is not known");
@@ -306,7 +306,8 @@ private:
     return checkOrigin(user, value);
   }
 
-  /// Of a scalar that is no size: nothing that it is made of is the length.
+  /// Checks a scalar that is no size: nothing that it is made of may be the
+  /// length.
   LogicalResult checkOrigin(Operation *user, Value value) {
     SmallVector<Value> open = {value};
     llvm::DenseSet<Value> seen;

@@ -30,9 +30,8 @@ static void nameWeights(func::FuncOp function) {
   }
 }
 
-static StringRef nameOf(func::FuncOp function, BlockArgument argument) {
-  auto name = function.getArgAttrOfType<StringAttr>(
-      argument.getArgNumber(), KVDialect::getNameAttrName());
+static StringRef nameOf(BlockArgument argument) {
+  StringAttr name = argumentAttr(argument, KVDialect::getNameAttrName());
   return name ? name.getValue() : "";
 }
 
@@ -42,8 +41,7 @@ static void replaceTokens(func::FuncOp function) {
   BlockArgument old;
   for (BlockArgument argument : function.getArguments())
     if (isRows(argument.getType()) &&
-        !llvm::is_contained({"row_offsets", "logit_rows"},
-                            nameOf(function, argument)))
+        !llvm::is_contained({"row_offsets", "logit_rows"}, nameOf(argument)))
       old = argument;
   auto type = RankedTensorType::get({ShapedType::kDynamic}, b.getI32Type());
   Location loc = function.getLoc();

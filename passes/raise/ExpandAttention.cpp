@@ -1,7 +1,7 @@
 //===- ExpandAttention.cpp - The meaning of a graph without a cache -------===//
 //
-// What a raised module is compared with: the graph itself, as an entry that
-// computes all rows of one sequence at once.
+// Makes the graph itself an entry that computes all rows of one sequence at
+// once. A raised module is compared with it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -15,20 +15,20 @@ using namespace kv;
 
 //------------------------------------------------------===//
 
-/// A value as `user` needs it. What the tokens do not reach can have any
-/// roles that its operations allow.
+/// A value as `user` needs it. A value that the tokens do not reach can have
+/// any roles that its operations allow.
 FailureOr<Value> Shapes::demand(Operation *user, Value value,
-                                ArrayRef<Role> roles) {
+                                ArrayRef<ShapeRole> roles) {
   if (auto found = made.find(value); found != made.end()) {
-    if (ArrayRef<Role>(found->second.roles) == roles)
+    if (ArrayRef<ShapeRole>(found->second.roles) == roles)
       return found->second.value;
     return refuse(user, "meets the sequence, or the batch, with what has "
                         "none");
   }
   if (arePlain(roles))
     return value;
-  std::pair<void *, std::vector<Role>> key{value.getAsOpaquePointer(),
-                                           roles.vec()};
+  std::pair<void *, std::vector<ShapeRole>> key{value.getAsOpaquePointer(),
+                                                roles.vec()};
   Value &fresh = free[key];
   if (fresh)
     return fresh;
@@ -39,7 +39,7 @@ FailureOr<Value> Shapes::demand(Operation *user, Value value,
 }
 
 FailureOr<Value> Shapes::makeFree(Operation *user, Value value,
-                                  ArrayRef<Role> roles) {
+                                  ArrayRef<ShapeRole> roles) {
   auto type = cast<RankedTensorType>(value.getType());
   Operation *op = value.getDefiningOp();
   Location loc = user->getLoc();
@@ -70,7 +70,8 @@ FailureOr<Value> Shapes::makeFree(Operation *user, Value value,
       if (failed(writeLoops(linalgOp, loops)))
         return failure();
       Value fresh = made[value].value;
-      // It is no value of the tokens: others may want other roles.
+      // The result does not depend on the tokens, so other users may want other
+      // roles.
       for (Value result : op->getResults())
         made.erase(result);
       return fresh;
@@ -94,7 +95,7 @@ FailureOr<Value> Shapes::makeFree(Operation *user, Value value,
 }
 
 FailureOr<Value> Shapes::firsts(Operation *user, Value value,
-                                ArrayRef<Role> roles,
+                                ArrayRef<ShapeRole> roles,
                                 DenseElementsAttr constant) {
   auto type = cast<RankedTensorType>(value.getType());
   for (auto [d, role] : llvm::enumerate(roles))
@@ -124,7 +125,8 @@ bool Shapes::repeats(DenseElementsAttr constant, int64_t dim) const {
   return true;
 }
 
-Value Shapes::repeated(Operation *user, Value value, ArrayRef<Role> roles) {
+Value Shapes::repeated(Operation *user, Value value,
+                       ArrayRef<ShapeRole> roles) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<AffineExpr> exprs;
   for (auto [d, role] : llvm::enumerate(roles))

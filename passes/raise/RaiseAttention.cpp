@@ -25,9 +25,10 @@ struct Layer {
   ScoreFactors factors;
   int64_t heads, groups; // query heads, and how many read one KV head
   int64_t dim;           // of a row in the cache
-  /// Of a key, what its position is written as: `digits` numbers below `base`.
+  /// The position of a key is written as `digits` numbers below `base`.
   int64_t digits = 0, base = 0;
-  /// Whether what is the same for all keys of a query is added as well.
+  /// Whether a number that is the same for all keys of a query is added as
+  /// well.
   bool addsRow = false;
   size_t expressions = 0;  // that keys and values were compared by
   unsigned collection = 0; // an index of the collections
@@ -44,7 +45,7 @@ struct RaiseAttention : kv::impl::KVRaiseAttentionBase<RaiseAttention> {
 
   void runOnOperation() override {
     FailureOr<Graph> graph = Graph::find(getOperation());
-    // What follows is not sound without this.
+    // The rewrite is sound only after this proof.
     if (failed(graph) || failed(checkTokens(*graph)) || failed(raise(*graph)))
       signalPassFailure();
   }
@@ -128,8 +129,9 @@ private:
     return layer;
   }
 
-  /// What a mask adds becomes elements of queries and keys. What is the same
-  /// for all keys of a query changes no weight, unless there is a sink.
+  /// Numbers that a mask adds become elements of queries and keys. A number
+  /// that is the same for all keys of a query changes no weight, unless there
+  /// is a sink.
   LogicalResult addPositions(const Graph &graph, Layer &layer, KvDType dtype) {
     bool byKey = false, byLength = false;
     for (const AddedNumber &each : layer.mask.added) {
@@ -150,7 +152,7 @@ private:
                              "are capped, or not scaled");
     if (!byKey)
       return success();
-    // What the elements of a cache hold exactly.
+    // The largest integer up to which the elements of a cache are exact.
     layer.base = dtype == KV_DTYPE_F32   ? int64_t(1) << 24
                  : dtype == KV_DTYPE_F16 ? int64_t(1) << 11
                                          : int64_t(1) << 8;
@@ -324,8 +326,8 @@ private:
     return value;
   }
 
-  /// What a query's further elements are: the worth of a digit of the key's
-  /// position, and last what is the same for all keys.
+  /// The further elements of a query: the worth of each digit of the key's
+  /// position, and last the number that is the same for all keys.
   static Value factorOf(OpBuilder &b, Location loc, const Layer &layer,
                         Type type, int64_t i) {
     if (i < layer.digits) {
@@ -347,7 +349,7 @@ private:
     return arith::SIToFPOp::create(b, loc, type, index);
   }
 
-  /// What a key's further elements are: digits of its position, and last 1.
+  /// The further elements of a key: digits of its position, and last 1.
   static Value digitOf(OpBuilder &b, Location loc, const Layer &layer,
                        Type type, int64_t digit) {
     if (digit == layer.digits)
@@ -424,7 +426,8 @@ private:
     op->erase();
   }
 
-  /// What made masks is needed no more, and might read the length.
+  /// Drops operations that made masks, which are not needed any more and might
+  /// read the length.
   static void dropMasks(const Graph &graph) {
     for (Operation &op :
          llvm::make_early_inc_range(llvm::reverse(graph.body())))

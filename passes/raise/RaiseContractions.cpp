@@ -98,7 +98,7 @@ private:
            llvm::count_if(loops, [&](unsigned l) { return size(l) != 1; }) == 1;
   }
 
-  /// Heads that stand beside rows are a batch: the other operand is the same
+  /// Heads that stand next to rows are a batch: the other operand is the same
   /// for each of them.
   bool moveToBatch(Loops &loops) {
     if (!hasRows(loops))
@@ -189,7 +189,7 @@ private:
         ArrayRef<ReassociationIndices>{{0, 1}, {2}}, sizes);
   }
 
-  /// What is computed as [groups] in the order that the operation has it.
+  /// A value that was computed as [groups], in the operation's order.
   Value asBefore(Value value, ArrayRef<Loops> groups) {
     Loops loops = joined(groups);
     Type element = type(out).getElementType();
@@ -246,7 +246,8 @@ private:
     llvm::append_range(m, batch);
     Value left = grouped(lhs, {m, k});
     AffineMap map = op.getMatchingIndexingMap(rhs);
-    // Ones of the batch that only the right side has stand anywhere.
+    // Dimensions of 1 of the batch that only the right side has may stand
+    // anywhere.
     Loops columns = n, reduced = k;
     auto leads = [&](const Loops &first, const Loops &second) {
       SmallVector<int64_t> at;

@@ -1,9 +1,9 @@
 //===- RaiseExperts.cpp - Rows times the matrices that they chose ---------===//
 //
-// Of a mixture of experts a graph without a cache copies, for each row, the
-// matrices that it has chosen, multiplies them by the row element by element
-// and sums: three operations that are one product. What each of them reads is
-// in its indexing maps.
+// A graph without a cache computes a mixture of experts row by row. The graph
+// copies the matrices that a row has chosen, multiplies them by the row element
+// by element, and sums. These three operations are one product. Their indexing
+// maps say what each of them reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +30,7 @@ namespace {
 constexpr unsigned Loops = 4;
 
 /// sum over `summed` of x[row, choice or 0, ...] * w[e, ...]
-struct Product {
+struct RoutedProduct {
   GenericOp sum, factors, matrices;
   Value x;
   AffineMap xMap;         // results are loops, or 0 for a dimension that is 1
@@ -122,8 +122,8 @@ tensor::ExtractOp readBy(GenericOp matrices) {
   return read;
 }
 
-std::optional<Product> match(GenericOp sum) {
-  Product product;
+std::optional<RoutedProduct> match(GenericOp sum) {
+  RoutedProduct product;
   product.sum = sum;
   product.factors = factorsOf(sum, product.summed);
   if (!isParallel(product.factors))
@@ -147,8 +147,8 @@ std::optional<Product> match(GenericOp sum) {
   }
   if (!product.x)
     return std::nullopt;
-  // x has rows, perhaps choices, and what is summed, in this order, and beside
-  // them dimensions that are 1.
+  // x has rows, perhaps choices, and the summed dimension, in this order. Its
+  // other dimensions are 1.
   auto xType = cast<RankedTensorType>(product.x.getType());
   SmallVector<unsigned> loops;
   for (auto [d, expr] : llvm::enumerate(product.xMap.getResults())) {
@@ -164,7 +164,7 @@ std::optional<Product> match(GenericOp sum) {
 }
 
 /// x without the dimensions that are read at 0, which are 1.
-Value rowsOf(OpBuilder &b, Product product) {
+Value rowsOf(OpBuilder &b, RoutedProduct product) {
   auto type = cast<RankedTensorType>(product.x.getType());
   SmallVector<ReassociationIndices> groups;
   for (auto [d, expr] : llvm::enumerate(product.xMap.getResults())) {
@@ -179,7 +179,7 @@ Value rowsOf(OpBuilder &b, Product product) {
 }
 
 /// The numbers of the experts, i32 [rows, choices].
-Value expertsOf(OpBuilder &b, Product product) {
+Value expertsOf(OpBuilder &b, RoutedProduct product) {
   GenericOp matrices = product.matrices;
   Location loc = matrices.getLoc();
   Value ids = matrices.getDpsInputs()[0];
@@ -211,7 +211,7 @@ Value expertsOf(OpBuilder &b, Product product) {
 }
 
 /// The weight [E, ...] as [E N, K].
-Value weightOf(OpBuilder &b, Product product) {
+Value weightOf(OpBuilder &b, RoutedProduct product) {
   tensor::ExtractOp read = product.read;
   Location loc = product.sum.getLoc();
   Value weight = read.getTensor();
@@ -230,21 +230,21 @@ Value weightOf(OpBuilder &b, Product product) {
 
 struct RaiseExperts : kv::impl::KVRaiseExpertsBase<RaiseExperts> {
   void runOnOperation() override {
-    SmallVector<Product> products;
-    llvm::DenseMap<Value, int64_t> reads;
+    SmallVector<RoutedProduct> products;
+    llvm::DenseMap<Value, size_t> reads;
     getOperation().walk([&](GenericOp op) {
-      if (std::optional<Product> product = match(op)) {
+      if (std::optional<RoutedProduct> product = match(op)) {
         products.push_back(*product);
         ++reads[product->read.getTensor()];
       }
     });
-    for (Product &product : products) {
+    for (RoutedProduct &product : products) {
       tensor::ExtractOp read = product.read;
       auto weight = cast<BlockArgument>(read.getTensor());
       auto type = dyn_cast<RankedTensorType>(weight.getType());
       auto sums = cast<RankedTensorType>(product.sum->getResult(0).getType());
       auto x = cast<RankedTensorType>(product.x.getType());
-      // What has no kernel, or is read in other ways as well, stays.
+      // Sums without a kernel, or with other readers, stay.
       if (!type || !type.hasStaticShape() || !sums.getElementType().isF32() ||
           !x.getElementType().isF32() ||
           ShapedType::isDynamic(sums.getDimSize(1)) ||

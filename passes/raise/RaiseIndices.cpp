@@ -112,9 +112,25 @@ private:
         "a sum of {0} for each token is the position", expr.linear.constant);
   }
 
+  /// Loops over the dimensions, and one over the others along one of them.
+  struct Pairs {
+    Pairs(Operation *op, int64_t rank, int64_t along)
+        : along(along), loops(rank + 1, utils::IteratorType::parallel),
+          own(AffineMap::getMultiDimIdentityMap(rank + 1, op->getContext())
+                  .getMajorSubMap(rank)) {
+      SmallVector<AffineExpr> exprs(own.getResults());
+      exprs[along] = getAffineDimExpr(rank, op->getContext());
+      other = AffineMap::get(rank + 1, 0, exprs, op->getContext());
+      loops.back() = utils::IteratorType::reduction;
+    }
+
+    int64_t along;
+    Loops loops;
+    AffineMap own, other;
+  };
+
   /// An order along a dimension that is not the sequence: an element goes where
-  /// as many others belong before it. `keep(a, b)` says that a may stay before
-  /// b, so that equal ones stay in their order.
+  /// as many others belong before it.
   void rank(Operation *op) {
     auto dim = dyn_cast_or_null<IntegerAttr>(attributeOf(op, "dimension"));
     auto type = dyn_cast<RankedTensorType>(op->getOperand(0).getType());
@@ -130,84 +146,87 @@ private:
         return;
     OpBuilder b(op);
     Location loc = op->getLoc();
-    int64_t rank = type.getRank(), along = dim.getInt();
-    // Loops are the dimensions, and one over the others.
-    AffineMap own =
-        AffineMap::getMultiDimIdentityMap(rank + 1, op->getContext())
-            .getMajorSubMap(rank);
-    SmallVector<AffineExpr> exprs(own.getResults());
-    exprs[along] = b.getAffineDimExpr(rank);
-    AffineMap other = AffineMap::get(rank + 1, 0, exprs, op->getContext());
-    Loops loops(rank + 1, utils::IteratorType::parallel);
-    loops.back() = utils::IteratorType::reduction;
+    Pairs pairs(op, type.getRank(), dim.getInt());
+    Value ranks = countBefore(b, op, pairs);
+    for (auto [operand, result] :
+         llvm::zip(op->getOperands(), op->getResults()))
+      result.replaceAllUsesWith(moveTo(b, loc, ranks, operand, pairs));
+    op->erase();
+    remark::passed(loc, raiseRemark("Order"))
+        << remark::add("an order of {0} elements is counted in each row",
+                       type.getDimSize(pairs.along));
+  }
+
+  /// What the body of the operation says of two elements: that the first may
+  /// stay before the second. So equal ones stay in their order.
+  static Value keeps(OpBuilder &b, Operation *op, ValueRange first,
+                     ValueRange second) {
+    IRMapping mapping;
+    Block &body = op->getRegion(0).front();
+    for (auto [i, argument] : llvm::enumerate(body.getArguments()))
+      mapping.map(argument, i % 2 ? second[i / 2] : first[i / 2]);
+    for (Operation &inner : llvm::drop_end(body))
+      b.clone(inner, mapping);
+    return mapping.lookupOrDefault(body.back().getOperand(0));
+  }
+
+  /// For each element the number of others that belong before it.
+  static Value countBefore(OpBuilder &b, Operation *op, const Pairs &pairs) {
+    Location loc = op->getLoc();
     SmallVector<Value> in;
     SmallVector<AffineMap> maps;
-    for (AffineMap map : {own, other})
+    for (AffineMap map : {pairs.own, pairs.other})
       for (Value operand : op->getOperands()) {
         in.push_back(operand);
         maps.push_back(map);
       }
-    maps.push_back(own);
-    auto keep = [&](OpBuilder &b, ValueRange first, ValueRange second) {
-      IRMapping mapping;
-      Block &body = op->getRegion(0).front();
-      for (auto [i, argument] : llvm::enumerate(body.getArguments()))
-        mapping.map(argument, i % 2 ? second[i / 2] : first[i / 2]);
-      for (Operation &inner : llvm::drop_end(body))
-        b.clone(inner, mapping);
-      return mapping.lookupOrDefault(body.back().getOperand(0));
-    };
+    maps.push_back(pairs.own);
     size_t count = op->getNumOperands();
     Type index = b.getI64Type();
-    Value ranks =
-        linalg::GenericOp::create(
-            b, loc, type.clone(index), in,
-            zeroLike(b, loc, op->getOperand(0), index), maps, loops,
-            [&](OpBuilder &b, Location loc, ValueRange args) {
-              ValueRange mine = args.take_front(count);
-              ValueRange theirs = args.drop_front(count).take_front(count);
-              Value i = linalg::IndexOp::create(b, loc, along);
-              Value j = linalg::IndexOp::create(b, loc, rank);
-              Value earlier = arith::CmpIOp::create(
-                  b, loc, arith::CmpIPredicate::slt, j, i);
-              Value later = arith::CmpIOp::create(
-                  b, loc, arith::CmpIPredicate::sgt, j, i);
-              Value stays = keep(b, theirs, mine),
-                    mineStays = keep(b, mine, theirs);
-              Value one = arith::ConstantIntOp::create(b, loc, 1, 1);
-              Value goes = arith::XOrIOp::create(b, loc, mineStays, one);
-              goes = arith::AndIOp::create(b, loc, later, goes);
-              Value before =
-                  arith::SelectOp::create(b, loc, earlier, stays, goes);
-              before = arith::ExtUIOp::create(b, loc, index, before);
-              linalg::YieldOp::create(b, loc,
-                                      ValueRange{arith::AddIOp::create(
-                                          b, loc, args.back(), before)});
-            })
-            .getResult(0);
-    for (auto [operand, result] :
-         llvm::zip(op->getOperands(), op->getResults())) {
-      Type element = cast<RankedTensorType>(operand.getType()).getElementType();
-      Value sorted = linalg::GenericOp::create(
-                         b, loc, operand.getType(), ValueRange{ranks, operand},
-                         zeroLike(b, loc, operand, element),
-                         ArrayRef{other, other, own}, loops,
-                         [&](OpBuilder &b, Location loc, ValueRange args) {
-                           Value at = linalg::IndexOp::create(b, loc, along);
-                           at = arith::IndexCastOp::create(b, loc, index, at);
-                           Value hit = arith::CmpIOp::create(
-                               b, loc, arith::CmpIPredicate::eq, args[0], at);
-                           Value chosen = arith::SelectOp::create(
-                               b, loc, hit, args[1], args[2]);
-                           linalg::YieldOp::create(b, loc, chosen);
-                         })
-                         .getResult(0);
-      result.replaceAllUsesWith(sorted);
-    }
-    op->erase();
-    remark::passed(loc, raiseRemark("Order"))
-        << remark::add("an order of {0} elements is counted in each row",
-                       type.getDimSize(along));
+    auto body = [&](OpBuilder &b, Location loc, ValueRange args) {
+      ValueRange mine = args.take_front(count);
+      ValueRange theirs = args.drop_front(count).take_front(count);
+      Value i = linalg::IndexOp::create(b, loc, pairs.along);
+      Value j = linalg::IndexOp::create(b, loc, pairs.own.getNumResults());
+      Value earlier =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, j, i);
+      Value later =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, j, i);
+      Value stays = keeps(b, op, theirs, mine);
+      Value mineStays = keeps(b, op, mine, theirs);
+      Value one = arith::ConstantIntOp::create(b, loc, 1, 1);
+      Value goes = arith::XOrIOp::create(b, loc, mineStays, one);
+      goes = arith::AndIOp::create(b, loc, later, goes);
+      Value before = arith::SelectOp::create(b, loc, earlier, stays, goes);
+      before = arith::ExtUIOp::create(b, loc, index, before);
+      linalg::YieldOp::create(
+          b, loc,
+          ValueRange{arith::AddIOp::create(b, loc, args.back(), before)});
+    };
+    auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+    return linalg::GenericOp::create(b, loc, type.clone(index), in,
+                                     zeroLike(b, loc, op->getOperand(0), index),
+                                     maps, pairs.loops, body)
+        .getResult(0);
+  }
+
+  /// The elements, each at its rank.
+  static Value moveTo(OpBuilder &b, Location loc, Value ranks, Value operand,
+                      const Pairs &pairs) {
+    Type element = getElementTypeOrSelf(operand);
+    auto body = [&](OpBuilder &b, Location loc, ValueRange args) {
+      Value at = linalg::IndexOp::create(b, loc, pairs.along);
+      at = arith::IndexCastOp::create(b, loc, b.getI64Type(), at);
+      Value hit =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, args[0], at);
+      Value chosen = arith::SelectOp::create(b, loc, hit, args[1], args[2]);
+      linalg::YieldOp::create(b, loc, chosen);
+    };
+    return linalg::GenericOp::create(
+               b, loc, operand.getType(), ValueRange{ranks, operand},
+               zeroLike(b, loc, operand, element),
+               ArrayRef{pairs.other, pairs.other, pairs.own}, pairs.loops, body)
+        .getResult(0);
   }
 
   /// The first T rows of a table are read at the number of each row.

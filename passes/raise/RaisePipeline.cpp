@@ -36,12 +36,16 @@ void kv::buildRaisePipeline(OpPassManager &pm,
   pm.addPass(createKVRaisePositions());
   pm.addPass(createKVRaiseRows());
   simplify(pm);
+  KVRaiseRotationsOptions rotations;
+  rotations.tables = options.tables;
+  pm.addPass(createKVRaiseRotations(rotations));
   pm.addPass(createKVRaiseProducts());
   pm.addPass(createKVRaiseExperts());
   simplify(pm);
   KVRaiseWeightsOptions weights;
   weights.dtypeName = options.weights;
   pm.addPass(createKVRaiseWeights(weights));
+  pm.addPass(createKVRaiseForms());
   simplify(pm);
 }
 

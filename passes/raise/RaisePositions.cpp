@@ -32,8 +32,7 @@ private:
     // Made by kv-raise-attention.
     Value collection, rowOffsets;
     for (BlockArgument argument : function.getArguments()) {
-      auto name = function.getArgAttrOfType<StringAttr>(
-          argument.getArgNumber(), KVDialect::getNameAttrName());
+      StringAttr name = argumentAttr(argument, KVDialect::getNameAttrName());
       if (name && name == "row_offsets")
         rowOffsets = argument;
       else if (!collection && isa<CollectionType>(argument.getType()))

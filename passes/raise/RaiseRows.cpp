@@ -1,8 +1,8 @@
 //===- RaiseRows.cpp - The graph becomes an entry on ragged rows ----------===//
 //
 // Every operation computes each row by itself, so the rows of one sequence may
-// as well be those of several, one after the other. What follows the last
-// attention is computed for the rows alone whose logits are wanted.
+// as well be those of several, one after the other. Operations after the last
+// attention are computed only for rows whose logits are wanted.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,6 +74,12 @@ private:
   /// Whether a tensor is nothing but a shape, or that filled.
   static bool isBlank(Value value) {
     Operation *op = value.getDefiningOp();
+    auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+    if (generic)
+      return llvm::hasSingleElement(*generic.getBody()) &&
+             llvm::none_of(generic.getInputs(), [](Value input) {
+               return !rowDims(input.getType()).empty();
+             });
     return isa_and_nonnull<tensor::EmptyOp, linalg::FillOp>(op);
   }
 
@@ -119,9 +125,31 @@ private:
     result.set(mapping.lookup(result.get()));
   }
 
-  /// The rows of `value` that `logitRows` names.
+  /// The rows of `value` that `logitRows` names: read as [T, W] where rows are
+  /// its first dimension that is not 1.
   static Value gather(OpBuilder &b, Location loc, Value value, Value logitRows,
                       Value count) {
+    auto type = cast<RankedTensorType>(value.getType());
+    int64_t row = rowDims(type).front();
+    SmallVector<ReassociationIndices> groups(1);
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      if (d == row + 1)
+        groups.emplace_back();
+      groups.back().push_back(d);
+    }
+    bool isFirst = llvm::all_of(type.getShape().take_front(row),
+                                [](int64_t size) { return size == 1; });
+    if (!isFirst || groups.size() < 2 || type.getRank() == 2)
+      return gatherAsIs(b, loc, value, logitRows, count);
+    SmallVector<OpFoldResult> shape = tensor::getMixedSizes(b, loc, value);
+    shape[row] = count;
+    value = tensor::CollapseShapeOp::create(b, loc, value, groups);
+    Value rows = gatherAsIs(b, loc, value, logitRows, count);
+    return tensor::ExpandShapeOp::create(b, loc, type, rows, groups, shape);
+  }
+
+  static Value gatherAsIs(OpBuilder &b, Location loc, Value value,
+                          Value logitRows, Value count) {
     auto type = cast<RankedTensorType>(value.getType());
     int64_t rank = type.getRank(), row = rowDims(type).front();
     SmallVector<OpFoldResult> shape;

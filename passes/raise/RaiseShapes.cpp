@@ -1,10 +1,10 @@
 //===- RaiseShapes.cpp - Graphs of one length and several sequences -------===//
 //
-// A graph that was written for N tokens is, where it looks back alone, one for
-// each T up to N: the first T rows of what it computes. So the dimensions that
-// come from the tokens become dynamic, and what is made of nothing else (masks,
-// tables, numbers of rows) is made for T, or its first T rows are taken. That
-// the graph looks back alone, row by row, is proven by the passes that follow.
+// A graph for N tokens that only looks back is one for each T up to N: its
+// first T rows. So the dimensions that come from the tokens become dynamic.
+// Values that are made of nothing else (masks, tables, numbers of rows) are
+// made for T, or their first T rows are taken. Later passes prove that the
+// graph only looks back, row by row.
 //
 // A batch of B sequences becomes its first one, where no operation combines the
 // batch, tells its members apart, or has a weight for each of them: the members
@@ -151,7 +151,7 @@ private:
                               sizes = op.getMixedSizes();
     offsets[row] = b.getIndexAttr(0);
     sizes[row] = length;
-    // Its dimensions, and the sequence among them even if it was dropped.
+    // The dimensions of the result, and the sequence even if it was dropped.
     llvm::SmallBitVector dropped = op.getDroppedDims();
     SmallVector<int64_t> shape;
     int64_t at = 0;
@@ -164,7 +164,8 @@ private:
     auto type = RankedTensorType::get(shape, op.getType().getElementType());
     Value all = tensor::ExtractSliceOp::create(
         b, loc, type, op.getSource(), offsets, sizes, op.getMixedStrides());
-    // Reshapes take ones away beside others: the first of them is the sequence.
+    // If a reshape drops several dimensions that are 1, the first of them is
+    // the sequence.
     bool isFirst = at > 0 && shape[at - 1] == 1;
     if (isFirst || dropped.test(row)) {
       int64_t second = isFirst ? at : at + 1;

@@ -98,10 +98,7 @@ private:
   const Expr &at(ExprId id) { return elements.expressions()[id]; }
 
   template <typename Op> const Expr *application(ExprId id) {
-    const Expr &expr = at(id);
-    bool matches = expr.kind == Expr::Kind::Operation && expr.op &&
-                   !expr.isReduction && isa<Op>(expr.op);
-    return matches ? &expr : nullptr;
+    return elements.application<Op>(id);
   }
 
   /// Operands of an operation, or zeros.
@@ -149,8 +146,8 @@ private:
     return id;
   }
 
-  /// What is beyond the sequence takes part in the maximum and in the sum: one
-  /// more logit, or nothing.
+  /// A logit beyond the sequence takes part in the maximum and in the sum: one
+  /// more logit, or none.
   bool readSink(const Expr &total, const Expr &maximum, ExprId most,
                 Softmax &softmax) {
     if (total.operands.size() != maximum.operands.size() ||
@@ -191,8 +188,8 @@ private:
                         [&](ExprId each) { return dependsOnKey(each); });
   }
 
-  /// What a mask hides and adds goes to `softmax`, and what is left is
-  /// returned.
+  /// Moves the keys that a mask hides, and the numbers that it adds, to
+  /// `softmax`. Returns the rest of the score.
   std::optional<ExprId> readMask(ExprId score, Softmax &softmax) {
     while (true) {
       if (softmax.scale == 1)
@@ -222,7 +219,7 @@ private:
     }
   }
 
-  /// What c * tanh(x / c) caps.
+  /// The x of c * tanh(x / c).
   ExprId readCap(ExprId id, Softmax &softmax) {
     auto [a, b] = binary<arith::MulFOp>(id);
     for (auto [value, cap] : {std::pair(a, b), std::pair(b, a)}) {
@@ -239,7 +236,7 @@ private:
     return id;
   }
 
-  /// What is multiplied with constants.
+  /// The expression that constants are multiplied with.
   ExprId readFactors(ExprId id, Softmax &softmax) {
     while (true) {
       ExprId inner = readFactor(id, softmax);
@@ -249,7 +246,7 @@ private:
     }
   }
 
-  /// What is multiplied with a constant, or `id` itself.
+  /// The expression that a constant is multiplied with, or `id` itself.
   ExprId readFactor(ExprId id, Softmax &softmax) {
     auto [x, divisor] = binary<arith::DivFOp>(id);
     if (std::optional<double> c = divisor ? constant(divisor) : std::nullopt) {

@@ -1,8 +1,8 @@
 //===- RaiseWeights.cpp - Weights as products want them -------------------===//
 //
 // Kernels read a weight as [N, K]. Exporters have it as they like: [K, N], or
-// with heads as a dimension of their own. What the graph does to it at every
-// step is done once, when the file is read.
+// with heads as a dimension of their own. The graph's changes of a weight are
+// done once, when the file is read, instead of at every step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -177,7 +177,7 @@ private:
     argument.setType(restored);
     for (const Use &use : uses)
       readDirectly(use.product, argument);
-    // What was made of it has no users any more.
+    // The operations that the weight went through have no users any more.
     SmallVector<Operation *> dead;
     for (Operation *user : argument.getUsers())
       if (!isa<linalg::MatmulOp, ExpertMatmulOp>(user))

@@ -25,7 +25,7 @@ using namespace kv;
 namespace {
 /// Part of a reshape: neighbouring dimensions of the source and of the result
 /// with equally many elements.
-struct Group {
+struct SizeGroup {
   ReassociationIndices source, result;
 };
 
@@ -153,7 +153,7 @@ private:
           !((a->isLength() && *b == Size(1)) ||
             (b->isLength() && *a == Size(1))))
         return;
-      // Only of loops that are exactly T long.
+      // Only loops that are exactly T long count.
       for (OpOperand &operand : linalgOp->getOpOperands()) {
         AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
         for (int64_t d : rowDims(operand.get().getType())) {
@@ -202,14 +202,14 @@ private:
     if (!isWhole(reshape.getSource(), source) ||
         !isWhole(reshape.getResult(), result))
       return reshape.emitOpError("kv-raise: a dynamic size is not the length");
-    std::optional<SmallVector<Group>> groups =
+    std::optional<SmallVector<SizeGroup>> groups =
         group(source.getShape(), result.getShape());
     if (!groups)
       return reshape.emitOpError(
           "kv-raise: joins the sequence with other dimensions");
     SmallVector<ReassociationIndices> from, to;
     SmallVector<int64_t> middle;
-    for (const Group &each : *groups) {
+    for (const SizeGroup &each : *groups) {
       from.push_back(each.source);
       to.push_back(each.result);
       int64_t size = 1;
@@ -241,13 +241,13 @@ private:
 
   /// Cuts two shapes where equally many elements lie to the left; a group with
   /// the sequence has it on both sides and ones besides.
-  static std::optional<SmallVector<Group>> group(ArrayRef<int64_t> source,
-                                                 ArrayRef<int64_t> result) {
-    SmallVector<Group> groups;
+  static std::optional<SmallVector<SizeGroup>> group(ArrayRef<int64_t> source,
+                                                     ArrayRef<int64_t> result) {
+    SmallVector<SizeGroup> groups;
     size_t i = 0, j = 0;
     auto isDynamic = ShapedType::isDynamic;
     while (i < source.size() && j < result.size()) {
-      Group next;
+      SizeGroup next;
       next.source.push_back(i);
       next.result.push_back(j);
       int64_t a = source[i++], b = result[j++];
@@ -272,7 +272,7 @@ private:
       }
       groups.push_back(next);
     }
-    // What is left are ones.
+    // Only dimensions that are 1 are left.
     if (groups.empty())
       return std::nullopt;
     for (; i < source.size(); ++i) {

@@ -51,7 +51,7 @@ LogicalResult Shapes::refuse(Operation *op, const Twine &reason) {
 }
 
 RankedTensorType Shapes::newType(RankedTensorType from,
-                                 ArrayRef<Role> roles) const {
+                                 ArrayRef<ShapeRole> roles) const {
   SmallVector<int64_t> shape(from.getShape());
   for (auto [size, role] : llvm::zip(shape, roles)) {
     if (role.batch)
@@ -62,7 +62,7 @@ RankedTensorType Shapes::newType(RankedTensorType from,
   return RankedTensorType::get(shape, from.getElementType());
 }
 
-OpFoldResult Shapes::sizeOf(int64_t size, const Role &role) {
+OpFoldResult Shapes::sizeOf(int64_t size, const ShapeRole &role) {
   if (!role.rows)
     return b.getIndexAttr(role.batch ? size / batch : size);
   if (!role.beyond)
@@ -72,16 +72,16 @@ OpFoldResult Shapes::sizeOf(int64_t size, const Role &role) {
 }
 
 SmallVector<OpFoldResult> Shapes::sizesOf(RankedTensorType from,
-                                          ArrayRef<Role> roles) {
+                                          ArrayRef<ShapeRole> roles) {
   SmallVector<OpFoldResult> sizes;
   for (auto [size, role] : llvm::zip(from.getShape(), roles))
     sizes.push_back(sizeOf(size, role));
   return sizes;
 }
 
-std::optional<Role> Shapes::joined(ArrayRef<int64_t> sizes,
-                                   ArrayRef<Role> roles) {
-  Role all;
+std::optional<ShapeRole> Shapes::joined(ArrayRef<int64_t> sizes,
+                                        ArrayRef<ShapeRole> roles) {
+  ShapeRole all;
   bool others = false;
   for (auto [size, role] : llvm::zip(sizes, roles)) {
     if ((role.batch && (all.batch || all.rows || others)) ||
@@ -100,7 +100,7 @@ std::optional<Role> Shapes::joined(ArrayRef<int64_t> sizes,
   return all;
 }
 
-std::optional<Roles> Shapes::split(ArrayRef<int64_t> sizes, Role role) {
+std::optional<Roles> Shapes::split(ArrayRef<int64_t> sizes, ShapeRole role) {
   Roles roles(sizes.size());
   int64_t count = role.batch ? batch : 1;
   for (auto [i, size] : llvm::enumerate(sizes)) {
@@ -120,7 +120,7 @@ std::optional<Roles> Shapes::split(ArrayRef<int64_t> sizes, Role role) {
       return std::nullopt;
     }
   }
-  // Of ones any will do.
+  // If it is 1, any dimension of 1 will do.
   if (role.rows && !role.batch && rows + role.beyond == 1)
     if (auto *one = llvm::find(sizes, 1); one != sizes.end())
       std::swap(roles[one - sizes.begin()], role);
@@ -129,7 +129,7 @@ std::optional<Roles> Shapes::split(ArrayRef<int64_t> sizes, Role role) {
 
 std::optional<Roles> Shapes::through(ArrayRef<ReassociationIndices> groups,
                                      RankedTensorType wide,
-                                     ArrayRef<Role> roles, bool joins) {
+                                     ArrayRef<ShapeRole> roles, bool joins) {
   Roles other(joins ? groups.size() : wide.getRank());
   for (auto [g, group] : llvm::enumerate(groups)) {
     SmallVector<int64_t> sizes;
@@ -140,7 +140,7 @@ std::optional<Roles> Shapes::through(ArrayRef<ReassociationIndices> groups,
         inner.push_back(roles[d]);
     }
     if (joins) {
-      std::optional<Role> role = joined(sizes, inner);
+      std::optional<ShapeRole> role = joined(sizes, inner);
       if (!role)
         return std::nullopt;
       other[g] = *role;
@@ -182,7 +182,8 @@ LogicalResult Shapes::writeLinalg(linalg::LinalgOp op) {
   return writeLoops(op, loops);
 }
 
-LogicalResult Shapes::writeLoops(linalg::LinalgOp op, ArrayRef<Role> loops) {
+LogicalResult Shapes::writeLoops(linalg::LinalgOp op,
+                                 ArrayRef<ShapeRole> loops) {
   SmallVector<utils::IteratorType> kinds = op.getIteratorTypesArray();
   for (auto [role, kind] : llvm::zip(loops, kinds))
     if (role.batch && kind != utils::IteratorType::parallel)
@@ -214,7 +215,7 @@ LogicalResult Shapes::writeLoops(linalg::LinalgOp op, ArrayRef<Role> loops) {
   return success();
 }
 
-LogicalResult Shapes::takeInside(linalg::LinalgOp op, ArrayRef<Role> loops,
+LogicalResult Shapes::takeInside(linalg::LinalgOp op, ArrayRef<ShapeRole> loops,
                                  IRMapping &mapping) {
   auto isOfBatch = [&](Value value) {
     auto index = value.getDefiningOp<linalg::IndexOp>();
@@ -267,7 +268,7 @@ template <typename Reshape> LogicalResult Shapes::writeReshape(Reshape op) {
 
 Value Shapes::reshaped(Operation *op, Value from,
                        ArrayRef<ReassociationIndices> groups,
-                       ArrayRef<Role> roles) {
+                       ArrayRef<ShapeRole> roles) {
   auto old = cast<RankedTensorType>(op->getResult(0).getType());
   RankedTensorType to = newType(old, roles);
   if (isa<tensor::CollapseShapeOp>(op))
@@ -285,7 +286,7 @@ LogicalResult Shapes::writeSlice(tensor::ExtractSliceOp op) {
   Roles kept;
   for (auto [d, role] : llvm::enumerate(from.roles)) {
     int64_t offset = op.getStaticOffset(d), size = op.getStaticSize(d);
-    Role own = role;
+    ShapeRole own = role;
     bool isAll = offset == 0 && size == source.getDimSize(d);
     if (!isAll && role.rows && !role.batch && offset == rows - 1 && size == 1 &&
         !role.beyond) {

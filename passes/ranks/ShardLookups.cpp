@@ -40,7 +40,7 @@ void kv::shardLookup(DequantizeOp op, const Sharding &table, int64_t ranks) {
     return tensor::EmptyOp::create(b, type, sizes);
   };
   using utils::IteratorType;
-  // A number outside of the shard stands for a row that nobody takes.
+  // A number outside of the shard stands for a row that is not taken.
   Value own = linalg::GenericOp::create(
                   b, numbers, rows, emptyLike(numbers),
                   {b.getMultiDimIdentityMap(1), b.getMultiDimIdentityMap(1)},
@@ -92,8 +92,8 @@ void kv::shardLookup(linalg::GenericOp op, OpOperand &use,
       b, rawType, op.getInputs(), empty, op.getIndexingMapsArray(),
       op.getIteratorTypesArray(),
       [&](OpBuilder &inner, Location loc, ValueRange args) {
-        // What leads to the row's number, and not what is done with the
-        // element.
+        // Clones the operations that lead to the row's number, and not those
+        // that use the element.
         IRMapping mapping;
         mapping.map(op.getBody()->getArguments(), args);
         for (Operation &step : *op.getBody()) {
@@ -105,7 +105,7 @@ void kv::shardLookup(linalg::GenericOp op, OpOperand &use,
         SmallVector<Value> at;
         for (Value index : lookup.getIndices())
           at.push_back(mapping.lookupOrDefault(index));
-        // A row of another rank is read as row 0, which nobody takes.
+        // A row of another rank is read as row 0, which is not taken.
         Value row = e.sub(at[0], first);
         Value known = e.less(row, e.index(table.shard));
         at[0] = e.select(known, row, e.index(0));

@@ -7,12 +7,12 @@
 
 namespace kv {
 
-/// Rewrites a lookup in a table of which each rank holds a shard of the rows:
-/// every rank looks up what it has, for all elements, the results are gathered,
-/// and of each element that of the rank which has its row is taken. So the bits
-/// are the table's. The operands beside the table are whole.
+/// Rewrites a lookup in a table of which each rank holds a shard of the rows.
+/// Every rank looks up all elements in its shard, the results are gathered, and
+/// each element is taken from the rank that has its row. So the bits are the
+/// table's. All operands except the table are whole.
 void shardLookup(DequantizeOp op, const Sharding &table, int64_t ranks);
-/// The same of a lookup that lookupOf() has found; `use` is the table.
+/// Rewrites a lookup that lookupOf() has found; `use` is the table.
 void shardLookup(mlir::linalg::GenericOp op, mlir::OpOperand &use,
                  const Sharding &table, int64_t ranks);
 

@@ -210,8 +210,8 @@ private:
     for (OpOperand &use : argument.getUses()) {
       if (isa<func::CallOp>(use.getOwner()))
         continue;
-      // A row of another rank's is read as one that nobody takes, which is no
-      // computation that a device has a kernel for.
+      // A row of another rank would be read as one that is not taken, and no
+      // device has a kernel for that.
       if (plan.forDevice && isLookup(use)) {
         tables.insert(leader);
         continue;
@@ -224,7 +224,7 @@ private:
     }
   }
 
-  /// What a use wants its weight to be; nothing if it needs all rows.
+  /// The sharding that a use wants of its weight; none if it needs all rows.
   std::optional<Sharding> shardingFor(OpOperand &use) {
     Operation *op = use.getOwner();
     int64_t rows = cast<ShapedType>(use.get().getType()).getDimSize(0);

@@ -9,7 +9,7 @@ Value ShardedValues::whole(Value value) {
   auto found = shards.find(value);
   if (found == shards.end())
     return value;
-  Shard &shard = found->second;
+  ValueShard &shard = found->second;
   if (!shard.gathered) {
     OpBuilder b(value.getContext());
     b.setInsertionPointAfterValue(shard.local);
@@ -30,7 +30,7 @@ Value ShardedValues::localSize(Emitter &b, Value size,
 }
 
 Value ShardedValues::sizeOf(Emitter &b, Value value, int64_t dimension) {
-  const Shard &shard = shards.at(value);
+  const ValueShard &shard = shards.at(value);
   const Sharding &how = shard.sharding;
   auto type = cast<RankedTensorType>(value.getType());
   if (!type.isDynamicDim(dimension))

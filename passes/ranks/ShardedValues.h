@@ -8,9 +8,9 @@
 
 namespace kv {
 
-/// Those of a module that is being rewritten. A value that was computed whole
-/// once has a local value, the rank's shard of it, and where somebody needs it
-/// whole, the gather of these.
+/// The values of a module that is being rewritten. A value that was whole has a
+/// local value, the rank's shard of it. Where a user needs the whole value, it
+/// has the gather of the local ones, too.
 class ShardedValues {
 public:
   /// `forDevice`: ShardPlan.
@@ -48,14 +48,14 @@ private:
   mlir::Value slice(Emitter &b, mlir::Value whole, const Sharding &sharding);
   mlir::Value view(Emitter &b, mlir::Value whole, const Sharding &sharding);
 
-  struct Shard {
+  struct ValueShard {
     mlir::Value local;
     Sharding sharding;
     mlir::Value gathered; // null until somebody needs it
   };
   int64_t ranks;
   bool forDevice;
-  llvm::DenseMap<mlir::Value, Shard> shards;
+  llvm::DenseMap<mlir::Value, ValueShard> shards;
 };
 
 } // namespace kv

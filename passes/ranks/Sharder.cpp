@@ -97,8 +97,8 @@ private:
     return success();
   }
 
-  /// What `op` is on shards: with these operands and, of the results that are
-  /// listed, the local types by `shardings`.
+  /// Clones `op` for shards: with these operands, and with the local types by
+  /// `shardings` for the results that are listed.
   Operation *cloneLocal(Emitter &b, Operation *op, ValueRange operands,
                         ArrayRef<std::optional<Sharding>> shardings) {
     SmallVector<Type> types(op->getResultTypes());

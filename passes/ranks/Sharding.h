@@ -20,18 +20,19 @@ struct Sharding {
   /// Whether all of `ranks` ranks have equally many elements of a run.
   bool isEqual(int64_t ranks) const { return ranks / copies * shard == size; }
   Sharding at(int64_t other) const { return {other, size, shard, copies}; }
-  /// Of a dimension each of whose elements stands for `inner` of this one's.
+  /// The sharding of a dimension `inner` times as large, whose elements this
+  /// one's stand for.
   Sharding times(int64_t inner, int64_t other) const {
     return {other, size * inner, shard * inner, copies};
   }
   /// The type of a rank's tensor.
   mlir::RankedTensorType localType(mlir::Type full) const;
-  /// Of the result of tensor.collapse_shape, where this is that of its source,
-  /// of type `source`; nothing where the runs would not be contiguous.
+  /// The sharding of the result of tensor.collapse_shape, if this is that of
+  /// its source, of type `source`; nothing if the runs would not be contiguous.
   std::optional<Sharding>
   collapsed(llvm::ArrayRef<mlir::ReassociationIndices> groups,
             mlir::Type source) const;
-  /// Of the result of tensor.expand_shape, of type `result`.
+  /// The sharding of the result of tensor.expand_shape, of type `result`.
   std::optional<Sharding>
   expanded(llvm::ArrayRef<mlir::ReassociationIndices> groups,
            mlir::Type result) const;
@@ -44,14 +45,14 @@ struct ShardedHeads {
   int64_t ranks = 1;
 
   bool operator==(const ShardedHeads &) const = default;
-  /// Of rows [T, heads, ...] of keys or values, along `dim`; nothing where
-  /// every rank has all of them.
+  /// The sharding of rows [T, heads, ...] of keys or values, along `dim`;
+  /// nothing if every rank has all of them.
   std::optional<Sharding> ofKeys(int64_t dim = 1) const;
-  /// Of `queryHeads` query heads along `dim`.
+  /// The sharding of `queryHeads` query heads along `dim`.
   Sharding ofQueries(int64_t queryHeads, int64_t dim) const;
 };
 
-/// What kv-shard decides before it changes anything.
+/// The decisions of kv-shard, made before it changes anything.
 struct ShardPlan {
   int64_t ranks = 1;
   /// For host code of a device, which has views and launches only: tables of
@@ -87,9 +88,9 @@ std::optional<unsigned> loopOf(mlir::AffineMap map, int64_t dim);
 std::optional<int64_t> dimensionOf(mlir::AffineMap map, unsigned loop);
 
 /// The lookup whose table the operand is: a generic that reads one of its rows
-/// for each row of the result, by tensor.extract. It has parallel loops only,
-/// and one result of rank 2, in their order, with columns of known number. Null
-/// if the operand is something else.
+/// for each row of the result, by tensor.extract. The generic has parallel
+/// loops only, and one result of rank 2, in their order, with a known number of
+/// columns. Null if the operand is something else.
 mlir::linalg::GenericOp lookupOf(mlir::OpOperand &use);
 
 } // namespace kv

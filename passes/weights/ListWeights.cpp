@@ -26,6 +26,21 @@ static std::string utf8(StringAttr text) {
   return llvm::json::fixUTF8(text.getValue());
 }
 
+/// Arrays of texts and numbers.
+static llvm::json::Value jsonOf(Attribute attribute) {
+  if (auto text = dyn_cast<StringAttr>(attribute))
+    return utf8(text);
+  if (auto number = dyn_cast<IntegerAttr>(attribute))
+    return number.getValue().getSExtValue();
+  if (auto number = dyn_cast<FloatAttr>(attribute))
+    return number.getValueAsDouble();
+  llvm::json::Array elements;
+  if (auto array = dyn_cast<ArrayAttr>(attribute))
+    for (Attribute each : array)
+      elements.push_back(jsonOf(each));
+  return elements;
+}
+
 /// The object of argument `i`, whose name as a weight is `name`.
 static llvm::json::Object describe(func::FuncOp function, unsigned i,
                                    StringAttr name) {
@@ -47,6 +62,9 @@ static llvm::json::Object describe(func::FuncOp function, unsigned i,
           [](const llvm::APInt &number) { return number.getSExtValue(); }));
     row["stored"] = std::move(form);
   }
+  if (auto computed =
+          function.getArgAttrOfType<ArrayAttr>(i, kComputedAttrName))
+    row["computed"] = jsonOf(computed);
   return row;
 }
 

@@ -179,7 +179,7 @@ private:
     return failure(result.wasInterrupted());
   }
 
-  /// Of every packed argument.
+  /// The format of every packed argument.
   llvm::DenseMap<Value, QuantFormat> formats;
   bool integers = false; // the activations
 };

@@ -189,12 +189,8 @@ DLManagedTensorVersioned *Buffer::lend() const {
   return &lent->tensor;
 }
 
-void kv::python::bindBuffers(nb::module_ &module) {
-  nb::class_<Buffer>(module, "Buffer",
-                     "A tensor on the host or on a device, without a copy of "
-                     "its own.\n\nnumpy.asarray(buffer) and "
-                     "torch.from_dlpack(buffer) look at the same memory, which "
-                     "lives as\nlong as any of them.")
+static void defineView(nb::class_<Buffer> &buffer) {
+  buffer
       .def_static(
           "from_dlpack", [](nb::handle array) { return Buffer::from(array); },
           nb::arg("array"),
@@ -239,7 +235,11 @@ void kv::python::bindBuffers(nb::module_ &module) {
           nb::sig("def dtype(self) -> kvmlir.types.DType"), "The element type.")
       .def_prop_ro("device", &Buffer::device, "Such as \"cpu:0\", \"cuda:1\".")
       .def_ro("read_only", &Buffer::readOnly,
-              "Whether its owner lets nobody write to it.")
+              "Whether its owner lets nobody write to it.");
+}
+
+static void defineConversions(nb::class_<Buffer> &buffer) {
+  buffer
       .def(
           "numpy", [](nb::handle self) { return numpyOf(self); },
           nb::sig("def numpy(self) -> kvmlir.types.Array"),
@@ -286,4 +286,15 @@ void kv::python::bindBuffers(nb::module_ &module) {
             .format(self.attr("dtype"), self.attr("shape"),
                     self.attr("device"));
       });
+}
+
+void kv::python::bindBuffers(nb::module_ &module) {
+  nb::class_<Buffer> buffer(
+      module, "Buffer",
+      "A tensor on the host or on a device, without a copy of "
+      "its own.\n\nnumpy.asarray(buffer) and "
+      "torch.from_dlpack(buffer) look at the same memory, which "
+      "lives as\nlong as any of them.");
+  defineView(buffer);
+  defineConversions(buffer);
 }

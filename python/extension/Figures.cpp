@@ -2,7 +2,17 @@
 
 #include "Common.h"
 
+#include <algorithm>
+
 using namespace kv::python;
+
+static constexpr int64_t KvMetrics::*Counts[] = {
+    &KvMetrics::inputTokens,      &KvMetrics::cachedTokens,
+    &KvMetrics::evictedPages,     &KvMetrics::refusals,
+    &KvMetrics::peakUsedPages,    &KvMetrics::loadedPages,
+    &KvMetrics::storedPages,      &KvMetrics::diskPagesRead,
+    &KvMetrics::diskPagesWritten, &KvMetrics::storePagesRead,
+    &KvMetrics::storePagesWritten};
 
 static void setRates(KvMetrics &own) {
   own.promptTokens = own.inputTokens + own.cachedTokens;
@@ -22,6 +32,8 @@ static void makeMetrics(KvMetrics *own, int64_t inputTokens,
                       .evictedPages = evicted,
                       .refusals = refusals,
                       .peakUsedPages = peak,
+                      .promptTokens = 0,
+                      .cacheHitRate = 0,
                       .loadedPages = loaded,
                       .storedPages = stored,
                       .diskPagesRead = diskRead,
@@ -33,18 +45,13 @@ static void makeMetrics(KvMetrics *own, int64_t inputTokens,
 
 static KvMetrics addMetrics(const KvMetrics &one, const KvMetrics &other) {
   KvMetrics sum = one;
-  for (auto member : {&KvMetrics::inputTokens, &KvMetrics::cachedTokens,
-                      &KvMetrics::evictedPages, &KvMetrics::refusals,
-                      &KvMetrics::peakUsedPages, &KvMetrics::loadedPages,
-                      &KvMetrics::storedPages, &KvMetrics::diskPagesRead,
-                      &KvMetrics::diskPagesWritten, &KvMetrics::storePagesRead,
-                      &KvMetrics::storePagesWritten})
+  for (auto member : Counts)
     sum.*member += other.*member;
   setRates(sum);
   return sum;
 }
 
-void kv::python::bindFigures(nb::module_ &module) {
+static void bindAllocations(nb::module_ &module) {
   nb::class_<KvAllocation>(module, "Allocation", "What a reservation took.")
       .def_ro(
           "cached_tokens", &KvAllocation::cachedTokens,
@@ -64,6 +71,9 @@ void kv::python::bindFigures(nb::module_ &module) {
       .def_prop_ro(
           "fits", [](const KvAllocationPlan &own) { return own.fits != 0; },
           "Whether alloc() would succeed now.");
+}
+
+static void bindMetrics(nb::module_ &module) {
   nb::class_<KvMetrics>(module, "KVCacheMetrics",
                         "What a manager has counted since it was made, or "
                         "since reset_metrics().")
@@ -111,17 +121,8 @@ void kv::python::bindFigures(nb::module_ &module) {
              if (!nb::isinstance<KvMetrics>(other))
                return false;
              const KvMetrics &b = nb::cast<const KvMetrics &>(other);
-             return a.inputTokens == b.inputTokens &&
-                    a.cachedTokens == b.cachedTokens &&
-                    a.evictedPages == b.evictedPages &&
-                    a.refusals == b.refusals &&
-                    a.peakUsedPages == b.peakUsedPages &&
-                    a.loadedPages == b.loadedPages &&
-                    a.storedPages == b.storedPages &&
-                    a.diskPagesRead == b.diskPagesRead &&
-                    a.diskPagesWritten == b.diskPagesWritten &&
-                    a.storePagesRead == b.storePagesRead &&
-                    a.storePagesWritten == b.storePagesWritten;
+             return std::ranges::all_of(
+                 Counts, [&](auto count) { return a.*count == b.*count; });
            })
       .def("__repr__", [](const KvMetrics &own) {
         return nb::str("KVCacheMetrics(input_tokens={}, cached_tokens={}, "
@@ -129,4 +130,9 @@ void kv::python::bindFigures(nb::module_ &module) {
             .format(own.inputTokens, own.cachedTokens, own.evictedPages,
                     own.refusals, own.peakUsedPages);
       });
+}
+
+void kv::python::bindFigures(nb::module_ &module) {
+  bindAllocations(module);
+  bindMetrics(module);
 }

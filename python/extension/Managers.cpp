@@ -145,10 +145,18 @@ static std::vector<int32_t> explain(const Manager &own,
 // The class
 //===----------------------------------------------------------------------===//
 
-void kv::python::bindManagers(nb::module_ &module) {
-  constexpr const char *Id = "request_id";
-  nb::class_<Manager>(module, "Manager",
-                      "What all cache managers do: kvmlir.KVCacheManager.")
+using ManagerClass = nb::class_<Manager>;
+
+static constexpr const char *Id = "request_id";
+
+template <auto Get> static auto figure(const Manager &own) {
+  return Get(own.handle);
+}
+
+template <auto Do> static void call(Manager &own) { check(Do(own.handle)); }
+
+static void defineClaims(ManagerClass &manager) {
+  manager
       .def(nb::init<const Spec &, const nb::kwargs &>(), nb::arg("spec"),
            nb::arg("options"),
            nb::sig("def __init__(self, spec: Spec, **options: typing.Any) -> "
@@ -186,7 +194,11 @@ void kv::python::bindManagers(nb::module_ &module) {
                    "typing.Sequence[TextGenerationContext], num_steps: int = "
                    "1) -> int"),
            "alloc() for each context in order; the cached tokens of all. Where "
-           "one fails, those before\nit keep their pages.")
+           "one fails, those before\nit keep their pages.");
+}
+
+static void definePlans(ManagerClass &manager) {
+  manager
       .def(
           "probe",
           [](const Manager &own, const Context &context, int32_t steps) {
@@ -197,7 +209,11 @@ void kv::python::bindManagers(nb::module_ &module) {
           nb::arg("data"), nb::arg("num_steps") = 1,
           "What alloc() would take; changes nothing. The request need not be "
           "claimed.")
-      .def("_explain_codes", &explain, nb::arg("data"))
+      .def("_explain_codes", &explain, nb::arg("data"));
+}
+
+static void defineSteps(ManagerClass &manager) {
+  manager
       .def("get_runtime_inputs", &runtimeInputs, nb::arg("batch"),
            nb::arg("num_steps") = 1,
            nb::sig("def get_runtime_inputs(self, batch: "
@@ -228,7 +244,11 @@ void kv::python::bindManagers(nb::module_ &module) {
       .def("_splits", &splits, nb::arg("batch"),
            nb::sig("def _splits(self, batch: "
                    "typing.Sequence[TextGenerationContext]) -> "
-                   "kvmlir.types.Array"))
+                   "kvmlir.types.Array"));
+}
+
+static void defineRequests(ManagerClass &manager) {
+  manager
       .def("get_req_blocks", &reqBlocks, nb::arg(Id),
            nb::sig("def get_req_blocks(self, request_id: str | int) -> "
                    "list[int]"),
@@ -274,7 +294,11 @@ void kv::python::bindManagers(nb::module_ &module) {
           nb::arg(Id), nb::arg("tokens"),
           nb::sig("def truncate(self, request_id: str | int, tokens: int) -> "
                   "None"),
-          "Gives back the pages behind the first tokens.")
+          "Gives back the pages behind the first tokens.");
+}
+
+static void defineUpkeep(ManagerClass &manager) {
+  manager
       .def(
           "prefetch",
           [](Manager &own, const Context &context) {
@@ -297,10 +321,7 @@ void kv::python::bindManagers(nb::module_ &module) {
           nb::arg("seconds"),
           "Waits until a page that an alloc() waits for has come, but not "
           "longer. False: none has, or\nnone was on its way.")
-      .def(
-          "synchronize",
-          [](Manager &own) { check(kvManagerSynchronize(own.handle)); },
-          "Waits for the devices.")
+      .def("synchronize", &call<kvManagerSynchronize>, "Waits for the devices.")
       .def(
           "set_time",
           [](Manager &own, int64_t nanoseconds) {
@@ -309,23 +330,22 @@ void kv::python::bindManagers(nb::module_ &module) {
           nb::arg("nanoseconds"),
           "Of any clock that never goes back: priorities whose duration is "
           "over end.")
-      .def(
-          "check", [](Manager &own) { check(kvManagerCheck(own.handle)); },
-          "Compares all bookkeeping; raises at the first contradiction.")
-      .def(
-          "reset_metrics",
-          [](Manager &own) { check(kvManagerResetMetrics(own.handle)); },
-          "Counts from 0 again.")
-      .def(
-          "reset_prefix_cache",
-          [](Manager &own) { check(kvManagerResetPrefixCache(own.handle)); },
-          "Forgets all cached prefixes; running requests keep their pages.")
+      .def("check", &call<kvManagerCheck>,
+           "Compares all bookkeeping; raises at the first contradiction.")
+      .def("reset_metrics", &call<kvManagerResetMetrics>,
+           "Counts from 0 again.")
+      .def("reset_prefix_cache", &call<kvManagerResetPrefixCache>,
+           "Forgets all cached prefixes; running requests keep their pages.")
       .def(
           "_symbolic_inputs",
           [](const Manager &own, int32_t devices, int64_t layers) {
             return symbolicInputsOf(own.handle, devices, layers);
           },
-          nb::arg("devices") = 0, nb::arg("layers") = 0)
+          nb::arg("devices") = 0, nb::arg("layers") = 0);
+}
+
+static void definePages(ManagerClass &manager) {
+  manager
       .def(
           "blocks_for",
           [](const Manager &own, int64_t tokens) {
@@ -351,55 +371,32 @@ void kv::python::bindManagers(nb::module_ &module) {
             });
           },
           "Pages that no request holds, cached ones included.")
+      .def_prop_ro("free_blocks_pct", &figure<kvManagerFreeBlocksPct>,
+                   "num_free_blocks / total_num_pages: 0.0 to 1.0.")
+      .def_prop_ro("used_blocks_pct", &figure<kvManagerUsedBlocksPct>,
+                   "Pages that requests hold, as a fraction: 0.0 to 1.0.")
+      .def_prop_ro("total_num_pages", &figure<kvManagerTotalNumPages>,
+                   "Usable pages of all replicas.")
+      .def_prop_ro("num_pages_per_replica",
+                   &figure<kvManagerNumPagesPerReplica>,
+                   "Usable pages of each replica.")
+      .def_prop_ro("total_num_host_pages", &figure<kvManagerTotalNumHostPages>,
+                   "Pages of host memory behind the devices' pages.")
+      .def_prop_ro("host_committed_block_pct",
+                   &figure<kvManagerHostCommittedBlockPct>,
+                   "The fraction of them that has content: 0.0 to 1.0.")
       .def_prop_ro(
-          "free_blocks_pct",
-          [](const Manager &own) { return kvManagerFreeBlocksPct(own.handle); },
-          "num_free_blocks / total_num_pages: 0.0 to 1.0.")
-      .def_prop_ro(
-          "used_blocks_pct",
-          [](const Manager &own) { return kvManagerUsedBlocksPct(own.handle); },
-          "Pages that requests hold, as a fraction: 0.0 to 1.0.")
-      .def_prop_ro(
-          "total_num_pages",
-          [](const Manager &own) { return kvManagerTotalNumPages(own.handle); },
-          "Usable pages of all replicas.")
-      .def_prop_ro(
-          "num_pages_per_replica",
-          [](const Manager &own) {
-            return kvManagerNumPagesPerReplica(own.handle);
-          },
-          "Usable pages of each replica.")
-      .def_prop_ro(
-          "total_num_host_pages",
-          [](const Manager &own) {
-            return kvManagerTotalNumHostPages(own.handle);
-          },
-          "Pages of host memory behind the devices' pages.")
-      .def_prop_ro(
-          "host_committed_block_pct",
-          [](const Manager &own) {
-            return kvManagerHostCommittedBlockPct(own.handle);
-          },
-          "The fraction of them that has content: 0.0 to 1.0.")
-      .def_prop_ro(
-          "metrics_port",
-          [](const Manager &own) { return kvManagerMetricsPort(own.handle); },
+          "metrics_port", &figure<kvManagerMetricsPort>,
           "Of the option `metrics`, chosen where that says 0; 0 without it.")
-      .def_prop_ro(
-          "num_replicas",
-          [](const Manager &own) { return kvManagerNumReplicas(own.handle); })
-      .def_prop_ro(
-          "max_seq_len",
-          [](const Manager &own) { return kvManagerMaxSeqLen(own.handle); },
-          "Tokens.")
-      .def_prop_ro(
-          "pool_bytes",
-          [](const Manager &own) { return kvManagerPoolBytes(own.handle); },
-          "Bytes on all devices.")
-      .def_prop_ro(
-          "host_bytes",
-          [](const Manager &own) { return kvManagerHostBytes(own.handle); },
-          "Bytes of host memory beside them.")
+      .def_prop_ro("num_replicas", &figure<kvManagerNumReplicas>);
+}
+
+static void defineFigures(ManagerClass &manager) {
+  manager.def_prop_ro("max_seq_len", &figure<kvManagerMaxSeqLen>, "Tokens.")
+      .def_prop_ro("pool_bytes", &figure<kvManagerPoolBytes>,
+                   "Bytes on all devices.")
+      .def_prop_ro("host_bytes", &figure<kvManagerHostBytes>,
+                   "Bytes of host memory beside them.")
       .def_prop_ro(
           "device_names",
           [](const Manager &own) {
@@ -421,4 +418,16 @@ void kv::python::bindManagers(nb::module_ &module) {
           },
           "What was counted since the manager was made, or since "
           "reset_metrics().");
+}
+
+void kv::python::bindManagers(nb::module_ &module) {
+  ManagerClass manager(module, "Manager",
+                       "What all cache managers do: kvmlir.KVCacheManager.");
+  defineClaims(manager);
+  definePlans(manager);
+  defineSteps(manager);
+  defineRequests(manager);
+  defineUpkeep(manager);
+  definePages(manager);
+  defineFigures(manager);
 }

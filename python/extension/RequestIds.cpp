@@ -10,20 +10,20 @@ using namespace kv::python;
 namespace {
 
 /// Used with the GIL held only.
-struct Table {
-  struct Entry {
+struct IdTable {
+  struct IdEntry {
     std::string name;
     int64_t uses = 0;
   };
   std::unordered_map<std::string, uint64_t> numbers;
-  std::unordered_map<uint64_t, Entry> entries;
+  std::unordered_map<uint64_t, IdEntry> entries;
   uint64_t next = FirstNamedId;
   std::string unknown; // the latest name that was looked for and not found
 };
 
 /// Never destroyed: contexts may outlive everything else.
-Table &table() {
-  static Table *own = new Table;
+IdTable &table() {
+  static IdTable *own = new IdTable;
   return *own;
 }
 
@@ -56,7 +56,7 @@ IdUse::IdUse(nb::handle id) {
     number = integerOf(id);
     return;
   }
-  Table &own = table();
+  IdTable &own = table();
   std::string name(textOf(id));
   auto [at, fresh] = own.numbers.emplace(name, own.next);
   if (fresh)
@@ -68,7 +68,7 @@ IdUse::IdUse(nb::handle id) {
 IdUse::~IdUse() {
   if (number < FirstNamedId)
     return;
-  Table &own = table();
+  IdTable &own = table();
   auto at = own.entries.find(number);
   if (--at->second.uses == 0) {
     own.numbers.erase(at->second.name);
@@ -79,7 +79,7 @@ IdUse::~IdUse() {
 uint64_t kv::python::findId(nb::handle id) {
   if (!PyUnicode_Check(id.ptr()))
     return integerOf(id);
-  Table &own = table();
+  IdTable &own = table();
   auto at = own.numbers.find(std::string(textOf(id)));
   if (at != own.numbers.end())
     return at->second;

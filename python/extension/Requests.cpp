@@ -77,12 +77,16 @@ static void update(Context &own, int32_t token) {
   check(kvRequestAppend(own.request, &token, 1));
 }
 
-void kv::python::bindRequests(nb::module_ &module) {
-  nb::class_<Context>(
-      module, "TextGenerationContext", nb::is_weak_referenceable(),
-      "A request as managers see it: its tokens, and how far they are in the "
-      "cache.\n\n[0, processed_length) is in the cache, the next active_length "
-      "tokens are what a step\ncomputes, and the rest is for later steps.")
+template <auto Get> static int64_t length(const Context &own) {
+  return Get(own.request);
+}
+
+template <auto Move> static void move(Context &own, int64_t count) {
+  check(Move(own.request, count));
+}
+
+static void defineTokens(nb::class_<Context> &context) {
+  context
       .def(nb::init<nb::handle, nb::object>(), nb::arg("tokens"),
            nb::arg("request_id").none() = nb::none(),
            nb::sig("def __init__(self, tokens: typing.Any, request_id: str | "
@@ -109,24 +113,15 @@ void kv::python::bindRequests(nb::module_ &module) {
           },
           nb::sig("def tokens(self) -> kvmlir.types.Array"),
           "A copy of all tokens, int32 [length].")
-      .def("__len__",
-           [](const Context &own) { return kvRequestLength(own.request); })
-      .def_prop_ro(
-          "current_length",
-          [](const Context &own) { return kvRequestLength(own.request); },
-          "All tokens, the prompt's and those since.")
-      .def_prop_ro(
-          "processed_length",
-          [](const Context &own) { return kvRequestProcessed(own.request); },
-          "Tokens whose keys and values are in the cache.")
-      .def_prop_ro(
-          "active_length",
-          [](const Context &own) { return kvRequestActive(own.request); },
-          "Tokens that the next step computes.")
-      .def_prop_ro(
-          "vouched_length",
-          [](const Context &own) { return kvRequestVouched(own.request); },
-          "Tokens before the first draft.")
+      .def("__len__", &length<kvRequestLength>)
+      .def_prop_ro("current_length", &length<kvRequestLength>,
+                   "All tokens, the prompt's and those since.")
+      .def_prop_ro("processed_length", &length<kvRequestProcessed>,
+                   "Tokens whose keys and values are in the cache.")
+      .def_prop_ro("active_length", &length<kvRequestActive>,
+                   "Tokens that the next step computes.")
+      .def_prop_ro("vouched_length", &length<kvRequestVouched>,
+                   "Tokens before the first draft.")
       .def("update", &update, nb::arg("new_token"),
            "The active tokens have been computed, and gave this one.")
       .def(
@@ -149,26 +144,17 @@ void kv::python::bindRequests(nb::module_ &module) {
       .def(
           "advance", [](Context &own) { check(kvRequestAdvance(own.request)); },
           "The active tokens have been computed.")
-      .def(
-          "skip",
-          [](Context &own, int64_t count) {
-            check(kvRequestSkip(own.request, count));
-          },
-          nb::arg("count"), "The next tokens are in the cache already.")
-      .def(
-          "rewind",
-          [](Context &own, int64_t count) {
-            check(kvRequestRewind(own.request, count));
-          },
-          nb::arg("count"), "The last processed tokens must be computed again.")
-      .def(
-          "limit_active",
-          [](Context &own, int64_t count) {
-            check(kvRequestLimitActive(own.request, count));
-          },
-          nb::arg("count"),
-          "From now on a step computes at most this many tokens: chunked "
-          "prefill. 0: all.")
+      .def("skip", &move<kvRequestSkip>, nb::arg("count"),
+           "The next tokens are in the cache already.")
+      .def("rewind", &move<kvRequestRewind>, nb::arg("count"),
+           "The last processed tokens must be computed again.");
+}
+
+static void defineScope(nb::class_<Context> &context) {
+  context
+      .def("limit_active", &move<kvRequestLimitActive>, nb::arg("count"),
+           "From now on a step computes at most this many tokens: chunked "
+           "prefill. 0: all.")
       .def(
           "set_scope",
           [](Context &own, const std::optional<std::string> &model,
@@ -228,7 +214,16 @@ void kv::python::bindRequests(nb::module_ &module) {
                     kvRequestProcessed(own.request),
                     kvRequestActive(own.request));
       });
+}
 
+void kv::python::bindRequests(nb::module_ &module) {
+  nb::class_<Context> context(
+      module, "TextGenerationContext", nb::is_weak_referenceable(),
+      "A request as managers see it: its tokens, and how far they are in the "
+      "cache.\n\n[0, processed_length) is in the cache, the next active_length "
+      "tokens are what a step\ncomputes, and the rest is for later steps.");
+  defineTokens(context);
+  defineScope(context);
   module.def(
       "update_batch",
       [](nb::handle batch, nb::handle tokens) {

@@ -4,6 +4,8 @@
 #include "Managers.h"
 #include "Sessions.h"
 
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 #include <span>
 #include <unordered_map>
 
@@ -16,13 +18,26 @@ struct Hash : std::hash<std::string_view> {
   using is_transparent = void;
 };
 
+/// A function of Python that says which tokens may come next.
+struct Mask {
+  nb::callable function;
+  std::string failure; // what it raised
+};
+
 struct Server {
+  template <class T>
+  using ById = std::unordered_map<std::string, T, Hash, std::equal_to<>>;
+
   Server(std::shared_ptr<SessionState> state, KvServer *server)
       : own(std::move(state), server) {}
 
   nb::object model, manager;
-  /// Of requests by their ids: where their tokens go.
-  std::unordered_map<std::string, nb::list, Hash, std::equal_to<>> lists;
+  ById<nb::list> lists; // where tokens of requests go
+  ById<std::unique_ptr<Mask>> masks;
+  void forget(const std::string &id) {
+    lists.erase(id);
+    masks.erase(id);
+  }
   /// Ends before the manager, whose command log it may write.
   SessionHandle<KvServer, kvServerDestroy> own;
 };
@@ -49,40 +64,112 @@ void makeServer(Server *own, nb::object model, nb::object manager,
   own->manager = std::move(manager);
 }
 
+/// KvTokenMask of a Mask.
+int32_t callMask(void *data, const int32_t *answer, int64_t numTokens,
+                 uint32_t *allowed, int64_t numWords) {
+  Mask &mask = *static_cast<Mask *>(data);
+  nb::gil_scoped_acquire lock;
+  try {
+    mask.function(nb::ndarray<nb::numpy, const int32_t, nb::ndim<1>>(
+                      answer, {size_t(numTokens)}, mask.function),
+                  nb::ndarray<nb::numpy, uint32_t, nb::ndim<1>>(
+                      allowed, {size_t(numWords)}, mask.function));
+    return 0;
+  } catch (nb::python_error &error) {
+    mask.failure = nb::str(error.value()).c_str();
+    return 1;
+  }
+}
+
+void setNumbers(KvGenerationRequest &request, const nb::kwargs &numbers) {
+#define KV_NUMBER(name)                                                        \
+  {                                                                            \
+    #name, [](KvGenerationRequest &own, nb::handle value, const char *key) {   \
+      own.name = castTo<decltype(own.name)>(value, key);                       \
+    }                                                                          \
+  }
+  setFields<KvGenerationRequest>(
+      request, numbers, "a request",
+      {KV_NUMBER(maxNewTokens), KV_NUMBER(temperature), KV_NUMBER(topK),
+       KV_NUMBER(topP), KV_NUMBER(minP), KV_NUMBER(seed),
+       KV_NUMBER(repetitionPenalty), KV_NUMBER(presencePenalty),
+       KV_NUMBER(frequencyPenalty), KV_NUMBER(minNewTokens),
+       KV_NUMBER(numLogprobs), KV_NUMBER(numPromptLogprobs)});
+#undef KV_NUMBER
+}
+
+/// biases: pairs of a token and what is added to its logit. mask: kvmlir.Server
+/// says what it is. list: where tokens go, if they need no events. The numbers
+/// are fields of KvGenerationRequest.
 void add(Server &server, nb::handle givenId, nb::handle tokens,
-         nb::handle maxNewTokens, nb::handle temperature, nb::handle topK,
-         nb::handle topP, nb::handle minP, nb::handle seed,
-         nb::handle stopTokens, nb::handle givenSalt,
-         std::optional<nb::list> list) {
+         nb::handle stopTokens, nb::handle givenSalt, nb::handle givenBiases,
+         std::optional<nb::callable> function, std::optional<nb::list> list,
+         const nb::kwargs &numbers) {
   std::string id = castTo<std::string>(givenId, "id");
   std::optional<std::string> salt;
   if (!givenSalt.is_none())
     salt = castTo<std::string>(givenSalt, "salt");
   Tokens prompt(tokens), stops(stopTokens);
+  std::vector<KvLogitBias> biases;
+  for (auto [token, value] : castTo<std::vector<std::pair<int32_t, float>>>(
+           givenBiases, "logit_bias"))
+    biases.push_back({token, value});
+  std::unique_ptr<Mask> mask;
   KvGenerationRequest request = {};
   request.id = cString(id, "id");
   request.tokens = prompt.data();
   request.numTokens = prompt.size();
-  request.maxNewTokens = castTo<int64_t>(maxNewTokens, "max_new_tokens");
-  request.temperature = castTo<double>(temperature, "temperature");
-  request.topK = castTo<int64_t>(topK, "top_k");
-  request.topP = castTo<double>(topP, "top_p");
-  request.minP = castTo<double>(minP, "min_p");
-  request.seed = castTo<uint64_t>(seed, "seed");
   request.stopTokens = stops.data();
   request.numStopTokens = stops.size();
   request.salt = salt ? cString(*salt, "salt") : nullptr;
+  request.logitBias = biases.data();
+  request.numLogitBias = static_cast<int64_t>(biases.size());
+  if (function) {
+    mask = std::make_unique<Mask>(std::move(*function));
+    request.mask = callMask;
+    request.maskData = mask.get();
+  }
+  setNumbers(request, numbers);
   unlocked(server.own.state->mutex,
            [&] { return kvServerAdd(server.own.handle, &request); });
   if (list)
     server.lists.insert_or_assign(id, std::move(*list));
+  if (mask)
+    server.masks.insert_or_assign(id, std::move(mask));
+}
+
+/// What an event says beyond its token.
+nb::object detailOf(const Server &server, const KvServerEvent &event) {
+  switch (event.kind) {
+  case KV_SERVER_TOKEN:
+  case KV_SERVER_PROMPT_TOKEN: {
+    if (!event.rank)
+      return nb::none();
+    nb::list top;
+    for (const KvTokenLogprob &one : std::span(event.top, event.numTop))
+      top.append(nb::make_tuple(one.token, one.logprob));
+    return nb::make_tuple(event.logprob, event.rank, top);
+  }
+  case KV_SERVER_FAILED: {
+    auto at = server.masks.find(std::string_view(event.id));
+    std::string message = event.message;
+    if (at != server.masks.end() && !at->second->failure.empty())
+      message += ": " + at->second->failure;
+    return nb::str(message.c_str());
+  }
+  default:
+    return nb::make_tuple(event.promptTokens, event.cachedTokens,
+                          event.newTokens);
+  }
 }
 
 /// (whether requests are left, events). Tokens go to the lists that add() was
 /// given; who was given none gets them as events. An event is a tuple of the
-/// request's id, the kind, the token, and of a last event (prompt, cached, new
-/// tokens) or the message. The caller sees to it that nobody else calls the
-/// server meanwhile: that is how long the runtime keeps the events.
+/// request's id, the kind, the token, and a detail: of a last event (prompt,
+/// cached, new tokens) or the message; of a token with log probabilities (its
+/// own, its rank, pairs of the most likely tokens and theirs). The caller sees
+/// to it that nobody else calls the server meanwhile: that is how long the
+/// runtime keeps the events.
 nb::tuple step(Server &server) {
   int32_t more = 0;
   const KvServerEvent *events = nullptr;
@@ -94,21 +181,17 @@ nb::tuple step(Server &server) {
   });
   nb::list result;
   for (const KvServerEvent &event : std::span(events, count)) {
-    auto at = server.lists.find(std::string_view(event.id));
-    bool listed = at != server.lists.end();
-    if (event.kind == KV_SERVER_TOKEN && listed) {
-      at->second.append(event.token);
-      continue;
+    if (event.kind == KV_SERVER_TOKEN) {
+      auto at = server.lists.find(std::string_view(event.id));
+      if (at != server.lists.end()) {
+        at->second.append(event.token);
+        continue;
+      }
     }
-    nb::object detail = nb::none();
-    if (event.kind == KV_SERVER_FAILED)
-      detail = nb::str(event.message);
-    else if (event.kind != KV_SERVER_TOKEN)
-      detail = nb::make_tuple(event.promptTokens, event.cachedTokens,
-                              event.newTokens);
-    result.append(nb::make_tuple(event.id, event.kind, event.token, detail));
-    if (event.kind != KV_SERVER_TOKEN && listed)
-      server.lists.erase(at);
+    result.append(nb::make_tuple(event.id, event.kind, event.token,
+                                 detailOf(server, event)));
+    if (event.kind != KV_SERVER_TOKEN && event.kind != KV_SERVER_PROMPT_TOKEN)
+      server.forget(event.id);
   }
   return nb::make_tuple(more != 0, result);
 }
@@ -116,7 +199,7 @@ nb::tuple step(Server &server) {
 void giveUp(Server &server, const std::string &id) {
   unlocked(server.own.state->mutex,
            [&] { return kvServerAbort(server.own.handle, id.c_str()); });
-  server.lists.erase(id);
+  server.forget(id);
 }
 
 /// (prompt, cached, new tokens) of a request that goes on.
@@ -167,12 +250,10 @@ void kv::python::bindServing(nb::module_ &module) {
            nb::sig("def __init__(self, model: LoadedModel, manager: Manager, "
                    "**options: typing.Any) -> None"))
       .def("add", &add, nb::arg("id").none(), nb::arg("tokens").none(),
-           nb::arg("max_new_tokens").none() = 0,
-           nb::arg("temperature").none() = 0.0, nb::arg("top_k").none() = 0,
-           nb::arg("top_p").none() = 1.0, nb::arg("min_p").none() = 0.0,
-           nb::arg("seed").none() = 0,
            nb::arg("stop_tokens").none() = nb::tuple(),
-           nb::arg("salt").none() = nb::none(), nb::arg("list") = nb::none())
+           nb::arg("salt").none() = nb::none(),
+           nb::arg("logit_bias") = nb::list(), nb::arg("mask") = nb::none(),
+           nb::arg("list") = nb::none(), nb::arg("numbers"))
       .def("abort", &giveUp, nb::arg("id"))
       .def("counts", &counts, nb::arg("id"))
       .def("step", &step)

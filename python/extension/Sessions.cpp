@@ -159,7 +159,7 @@ static nb::object output(Invocation &own, const std::string &name) {
   return nb::cast(Buffer::take(tensor, view.dtype));
 }
 
-void kv::python::bindSessions(nb::module_ &module) {
+static void bindSession(nb::module_ &module) {
   nb::class_<Session>(module, "Session",
                       "The device, the threads and the scratch memory that "
                       "models run on: kvmlir.InferenceSession.")
@@ -171,7 +171,9 @@ void kv::python::bindSessions(nb::module_ &module) {
           "threads",
           [](const Session &own) { return kvSessionThreads(own.handle); },
           "Threads of a CPU.");
+}
 
+static void bindModels(nb::module_ &module) {
   nb::class_<Model>(module, "LoadedModel",
                     "An artifact that a session has loaded: kvmlir.Model.")
       .def("__init__", &loadModel, nb::arg("session"), nb::arg("artifact"))
@@ -215,7 +217,9 @@ void kv::python::bindSessions(nb::module_ &module) {
       },
       nb::arg("artifact"),
       "What an artifact says of itself, without loading its code.");
+}
 
+static void bindInvocations(nb::module_ &module) {
   nb::class_<Invocation>(
       module, "Invocation",
       "An entry of a model with its arguments, which stay bound for later "
@@ -259,6 +263,12 @@ void kv::python::bindSessions(nb::module_ &module) {
            "An output of the latest execution; it keeps its memory, later "
            "executions write elsewhere.")
       .def_ro("output_names", &Invocation::outputs);
+}
+
+void kv::python::bindSessions(nb::module_ &module) {
+  bindSession(module);
+  bindModels(module);
+  bindInvocations(module);
 }
 
 void kv::python::makeManagerOf(Manager *own, const Model &model,

@@ -67,27 +67,36 @@ nb::list kv::python::symbolicInputsOf(const KvManager *manager, int32_t devices,
   }));
 }
 
-void kv::python::bindSpecs(nb::module_ &module) {
-  using Figure = int32_t (*)(const KvCacheSpec *, int64_t *);
-  auto figure = [](Figure function) {
-    return [function](const Spec &own) {
-      return get<int64_t>([&](auto *out) { return function(&own.spec, out); });
-    };
-  };
-  nb::class_<Spec>(module, "Spec",
-                   "What caches are, as the C interface takes it: "
-                   "kvmlir.KVCacheParams makes it.")
-      .def(nb::init<const nb::list &, const nb::kwargs &>(),
+/// What `Get` says of a spec with these numbers.
+template <auto Get, typename... Given>
+static int64_t ask(const Spec &own, Given... given) {
+  return get<int64_t>([&](auto *out) { return Get(&own.spec, given..., out); });
+}
+
+/// The same of steps of a limited size.
+template <auto Get, typename... Given>
+static int64_t limited(const Spec &own, Given... given, int32_t steps,
+                       int64_t chunk) {
+  KvStepLimits limits = {steps, chunk};
+  return ask<Get>(own, given..., &limits);
+}
+
+template <auto Get> static int64_t unlimited(const Spec &own, int64_t given) {
+  return ask<Get>(own, given, nullptr);
+}
+
+static void defineShapes(nb::class_<Spec> &spec) {
+  spec.def(nb::init<const nb::list &, const nb::kwargs &>(),
            nb::arg("collections"), nb::arg("fields"),
            nb::sig(
                "def __init__(self, collections: list[dict[str, typing.Any]], "
                "**fields: typing.Any) -> None"))
-      .def("page_size", figure(kvPageSize))
-      .def("bytes_per_page", figure(kvBytesPerPage))
-      .def("bytes_per_block", figure(kvBytesPerBlock))
-      .def("bytes_per_record", figure(kvBytesPerRecord))
-      .def("tensor_parallel_degree", figure(kvTensorParallelDegree))
-      .def("draft_slots", figure(kvDraftSlots))
+      .def("page_size", &ask<kvPageSize>)
+      .def("bytes_per_page", &ask<kvBytesPerPage>)
+      .def("bytes_per_block", &ask<kvBytesPerBlock>)
+      .def("bytes_per_record", &ask<kvBytesPerRecord>)
+      .def("tensor_parallel_degree", &ask<kvTensorParallelDegree>)
+      .def("draft_slots", &ask<kvDraftSlots>)
       .def("replicates_kv_across_tp",
            [](const Spec &own) {
              return get<int32_t>([&](auto *out) {
@@ -117,97 +126,51 @@ void kv::python::bindSpecs(nb::module_ &module) {
               return kvSymbolicInputs(&own.spec, prefix.c_str(), layers, out);
             }));
           },
-          nb::arg("prefix"), nb::arg("layers") = 0)
-      .def(
-          "paged_host_pages",
-          [](const Spec &own, int64_t batch, int64_t pages, int64_t bytes) {
-            return get<int64_t>([&](auto *out) {
-              return kvPagedHostPages(&own.spec, batch, pages, bytes, out);
-            });
-          },
-          nb::arg("max_batch_size"), nb::arg("pages"), nb::arg("most_bytes"))
-      .def(
-          "paged_num_blocks",
-          [](const Spec &own, int64_t batch, int64_t seq, int64_t memory,
-             int32_t steps, int64_t chunk) {
-            KvStepLimits limits = {steps, chunk};
-            return get<int64_t>([&](auto *out) {
-              return kvPagedNumBlocks(&own.spec, batch, seq, memory, &limits,
-                                      out);
-            });
-          },
-          nb::arg("max_batch_size"), nb::arg("max_seq_len"),
-          nb::arg("available_cache_memory"), nb::arg("max_steps") = 0,
-          nb::arg("max_chunk_tokens") = 0)
-      .def(
-          "paged_estimated_memory_size",
-          [](const Spec &own, int64_t batch, int64_t seq, int64_t memory,
-             int32_t steps, int64_t chunk) {
-            KvStepLimits limits = {steps, chunk};
-            return get<int64_t>([&](auto *out) {
-              return kvPagedEstimatedMemorySize(&own.spec, batch, seq, memory,
-                                                &limits, out);
-            });
-          },
-          nb::arg("max_batch_size"), nb::arg("max_seq_len"),
-          nb::arg("available_cache_memory"), nb::arg("max_steps") = 0,
-          nb::arg("max_chunk_tokens") = 0)
-      .def(
-          "paged_infer_optimal_batch_size",
-          [](const Spec &own, int64_t seq, int64_t memory) {
-            return get<int64_t>([&](auto *out) {
-              return kvPagedInferOptimalBatchSize(&own.spec, seq, memory, out);
-            });
-          },
-          nb::arg("max_seq_len"), nb::arg("available_cache_memory"))
-      .def(
-          "paged_max_supported_sequence_length",
-          [](const Spec &own, int64_t memory, int32_t steps, int64_t chunk) {
-            KvStepLimits limits = {steps, chunk};
-            return get<int64_t>([&](auto *out) {
-              return kvPagedMaxSupportedSequenceLength(&own.spec, memory,
-                                                       &limits, out);
-            });
-          },
-          nb::arg("memory_available"), nb::arg("max_steps") = 0,
-          nb::arg("max_chunk_tokens") = 0)
-      .def(
-          "continuous_estimated_memory_size",
-          [](const Spec &own, int64_t batch) {
-            return get<int64_t>([&](auto *out) {
-              return kvContinuousEstimatedMemorySize(&own.spec, batch, nullptr,
-                                                     out);
-            });
-          },
-          nb::arg("max_batch_size"))
-      .def(
-          "continuous_infer_optimal_batch_size",
-          [](const Spec &own, int64_t memory) {
-            return get<int64_t>([&](auto *out) {
-              return kvContinuousInferOptimalBatchSize(&own.spec, memory,
-                                                       nullptr, out);
-            });
-          },
-          nb::arg("available_cache_memory"))
-      .def(
-          "null_estimated_memory_size",
-          [](const Spec &own, int64_t batch, int64_t seq, int64_t memory) {
-            return get<int64_t>([&](auto *out) {
-              return kvNullEstimatedMemorySize(&own.spec, batch, seq, memory,
-                                               out);
-            });
-          },
-          nb::arg("max_batch_size"), nb::arg("max_seq_len"),
-          nb::arg("available_cache_memory"))
-      .def(
-          "null_infer_optimal_batch_size",
-          [](const Spec &own, int64_t seq, int64_t memory) {
-            return get<int64_t>([&](auto *out) {
-              return kvNullInferOptimalBatchSize(&own.spec, seq, memory, out);
-            });
-          },
-          nb::arg("max_seq_len"), nb::arg("available_cache_memory"));
+          nb::arg("prefix"), nb::arg("layers") = 0);
+}
 
+static void defineEstimates(nb::class_<Spec> &spec) {
+  spec.def("paged_host_pages",
+           &ask<kvPagedHostPages, int64_t, int64_t, int64_t>,
+           nb::arg("max_batch_size"), nb::arg("pages"), nb::arg("most_bytes"))
+      .def("paged_num_blocks",
+           &limited<kvPagedNumBlocks, int64_t, int64_t, int64_t>,
+           nb::arg("max_batch_size"), nb::arg("max_seq_len"),
+           nb::arg("available_cache_memory"), nb::arg("max_steps") = 0,
+           nb::arg("max_chunk_tokens") = 0)
+      .def("paged_estimated_memory_size",
+           &limited<kvPagedEstimatedMemorySize, int64_t, int64_t, int64_t>,
+           nb::arg("max_batch_size"), nb::arg("max_seq_len"),
+           nb::arg("available_cache_memory"), nb::arg("max_steps") = 0,
+           nb::arg("max_chunk_tokens") = 0)
+      .def("paged_infer_optimal_batch_size",
+           &ask<kvPagedInferOptimalBatchSize, int64_t, int64_t>,
+           nb::arg("max_seq_len"), nb::arg("available_cache_memory"))
+      .def("paged_max_supported_sequence_length",
+           &limited<kvPagedMaxSupportedSequenceLength, int64_t>,
+           nb::arg("memory_available"), nb::arg("max_steps") = 0,
+           nb::arg("max_chunk_tokens") = 0)
+      .def("continuous_estimated_memory_size",
+           &unlimited<kvContinuousEstimatedMemorySize>,
+           nb::arg("max_batch_size"))
+      .def("continuous_infer_optimal_batch_size",
+           &unlimited<kvContinuousInferOptimalBatchSize>,
+           nb::arg("available_cache_memory"))
+      .def("null_estimated_memory_size",
+           &ask<kvNullEstimatedMemorySize, int64_t, int64_t, int64_t>,
+           nb::arg("max_batch_size"), nb::arg("max_seq_len"),
+           nb::arg("available_cache_memory"))
+      .def("null_infer_optimal_batch_size",
+           &ask<kvNullInferOptimalBatchSize, int64_t, int64_t>,
+           nb::arg("max_seq_len"), nb::arg("available_cache_memory"));
+}
+
+void kv::python::bindSpecs(nb::module_ &module) {
+  nb::class_<Spec> spec(module, "Spec",
+                        "What caches are, as the C interface takes it: "
+                        "kvmlir.KVCacheParams makes it.");
+  defineShapes(spec);
+  defineEstimates(spec);
   module.def(
       "shard_heads",
       [](int64_t heads, int64_t degree, bool replicate) {

@@ -27,7 +27,9 @@ template <class T> T castTo(nb::handle value, const std::string &name) {
   const char *allowed = std::is_same_v<T, bool>          ? "True or False"
                         : std::is_same_v<T, std::string> ? "a text"
                         : std::is_arithmetic_v<T>        ? "a number that fits"
-                                                         : "a list of texts";
+                        : std::is_same_v<T, std::vector<std::string>>
+                            ? "a list of texts"
+                            : "pairs of a token id and a number";
   raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
         name + " is " + nb::repr(value).c_str() + ", allowed: " + allowed);
 }

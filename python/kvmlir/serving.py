@@ -2,9 +2,10 @@
 
 import collections
 import itertools
+import operator
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from . import _kvmlir
@@ -17,9 +18,13 @@ from .session import Model, PathLike, load
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_REASONS = {1: "stop", 2: "length", 3: "error"}
+_TOKEN, _FAILED, _PROMPT_TOKEN = 0, 3, 4
+_REASONS = {1: "stop", 2: "length", _FAILED: "error"}
 # Without a manager of the caller's: as many requests of the model's length, and as many bytes.
 _DEFAULT_SEQUENCES, _DEFAULT_BYTES = 4, 1 << 30
+
+
+Logprobs = tuple[float, int, list[tuple[int, float]]]
 
 
 class Stream:
@@ -27,7 +32,9 @@ class Stream:
 
     id: the request's. tokens: those that came so far. finish_reason: None while there are more;
     "stop", "length", "error" or "abort". After the end: prompt_tokens, cached_tokens (of the
-    prompt, which the prefix cache saved); error: a sentence, or None."""
+    prompt, which the prefix cache saved); error: a sentence, or None. logprobs: for each token, where they were asked
+    for, a tuple (log probability, rank from 1 on, list of (token, log probability) of the most likely ones).
+    prompt_logprobs: the same for each token of the prompt but the first."""
 
     def __init__(self, server: "Server", id: str,
                  listener: Optional[Callable[["Stream", Optional[int]], Any]]):
@@ -36,6 +43,8 @@ class Stream:
         self.finish_reason: Optional[str] = None
         self.error: Optional[str] = None
         self.prompt_tokens = self.cached_tokens = 0
+        self.logprobs: list[Logprobs] = []
+        self.prompt_logprobs: list[Logprobs] = []
         self._read = 0
         self._listener = listener
 
@@ -57,16 +66,21 @@ class Stream:
         self.server.abort(self)
 
     def _receive(self, kind: int, token: int, detail: Any) -> None:
-        if kind == 0:
+        if kind == _PROMPT_TOKEN:
+            self.prompt_logprobs.append(detail)
+            return
+        if kind == _TOKEN:
             self.tokens.append(token)
+            if detail is not None:
+                self.logprobs.append(detail)
         else:
-            if kind == 3:
+            if kind == _FAILED:
                 self.error = detail
             else:
                 self.prompt_tokens, self.cached_tokens, _ = detail
             self.finish_reason = _REASONS[kind]
         if self._listener is not None:
-            self._listener(self, token if kind == 0 else None)
+            self._listener(self, token if kind == _TOKEN else None)
 
 
 class Server:
@@ -98,24 +112,46 @@ class Server:
     def add(self, tokens: Any, *, id: Optional[str] = None, max_new_tokens: Optional[int] = 128,
             temperature: float = 0.0, top_k: int = 0, top_p: float = 1.0, min_p: float = 0.0,
             seed: int = 0, stop_tokens: Any = (), salt: Optional[str] = None,
-            listener: Optional[Callable[[Stream, Optional[int]], Any]] = None) -> Stream:
+            listener: Optional[Callable[[Stream, Optional[int]], Any]] = None,
+            repetition_penalty: float = 1.0, presence_penalty: float = 0.0, frequency_penalty: float = 0.0,
+            logit_bias: Optional[Mapping[int, float]] = None, min_new_tokens: int = 0,
+            mask: Optional[Callable[[Any, Any], Any]] = None,
+            logprobs: Optional[int] = None, prompt_logprobs: Optional[int] = None) -> Stream:
         """Adds a request and returns its stream.
 
         tokens: the prompt's ids, a list or an int32 array. max_new_tokens: None: as many as the
         model takes. temperature: 0: greedy. top_k: 0: all. min_p: the least share of the most
-        likely token's probability; 0: all. stop_tokens: end the answer, and are not part of it. salt: shares cached prefixes with requests of an equal salt only.
+        likely token's probability; 0: all. stop_tokens: end the answer, and are not part of it. salt: shares cached
+        prefixes with requests of an equal salt only.
         listener(stream, token) is called within steps with each token and, at the end, None.
+        repetition_penalty: logits of tokens of the prompt and the answer are divided by it where they are positive,
+        else multiplied. presence_penalty, frequency_penalty: subtracted from logits of tokens of the answer, once and
+        for each time that they are there. logit_bias: what is added to logits, by token. min_new_tokens: stop tokens
+        are not drawn before. mask(answer, allowed) is called within steps, once for each token: it sets bit t % 32 of
+        allowed[t // 32], a uint32 array of zeros, for each token t that may follow the answer, an int32 array; both
+        are valid during the call. logprobs, prompt_logprobs: of how many most likely tokens the streams' lists have
+        the log probabilities, beside the token's own; None: no lists. prompt_logprobs computes the whole prompt,
+        whatever is cached.
         Raises ValueError; OutOfMemoryError: the request can never fit."""
         if isinstance(max_new_tokens, int) and max_new_tokens < 1:
             raise ValueError(f"max_new_tokens is {max_new_tokens}, allowed: None (as many as the "
                              "model takes), or 1 or more")
         if isinstance(top_p, (int, float)) and top_p <= 0:
             raise ValueError(f"top_p is {top_p}, allowed: above 0, at most 1")
+        if mask is not None and not callable(mask):
+            raise ValueError(f"mask is {mask!r}, allowed: a function of the answer and an array")
         with self._lock:
             name = id if id is not None else f"request-{next(self._ids)}"
             stream = Stream(self, name, listener)
-            self._native.add(name, tokens, 0 if max_new_tokens is None else max_new_tokens, temperature, top_k,
-                             top_p, min_p, seed, stop_tokens, salt, stream.tokens if listener is None else None)
+            # What needs no event of its own goes to the list.
+            is_listed = listener is None and logprobs is None
+            self._native.add(
+                name, tokens, stop_tokens, salt, _read_bias(logit_bias), mask,
+                stream.tokens if is_listed else None, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p,
+                max_new_tokens=0 if max_new_tokens is None else max_new_tokens, seed=seed,
+                repetition_penalty=repetition_penalty, presence_penalty=presence_penalty,
+                frequency_penalty=frequency_penalty, min_new_tokens=min_new_tokens,
+                num_logprobs=_count("logprobs", logprobs), num_prompt_logprobs=_count("prompt_logprobs", prompt_logprobs))
             self._streams[name] = stream
             return stream
 
@@ -127,7 +163,8 @@ class Server:
             more, events = self._native.step()
             failure = None
             for name, kind, token, detail in events:
-                stream = self._streams[name] if kind == 0 else self._streams.pop(name)
+                is_last = kind not in (_TOKEN, _PROMPT_TOKEN)
+                stream = self._streams.pop(name) if is_last else self._streams[name]
                 try:
                     stream._receive(kind, token, detail)
                 except Exception as error:  # a listener's: the other streams get theirs first
@@ -169,6 +206,22 @@ class Server:
 
 
 Server.__doc__ = f"{Server.__doc__}{ServerOptions.__doc__}"
+
+
+def _read_bias(given: Optional[Mapping[int, float]]) -> list[tuple[int, float]]:
+    try:
+        return [(operator.index(token), float(value)) for token, value in (given or {}).items()]
+    except (AttributeError, TypeError, ValueError):
+        raise ValueError(f"logit_bias is {given!r}, allowed: numbers by token ids") from None
+
+
+def _count(name: str, given: Optional[int]) -> int:
+    """As C has it: 0 is none, and the token's own counts."""
+    if given is None:
+        return 0
+    if not isinstance(given, int) or given < 0:
+        raise ValueError(f"{name} is {given!r}, allowed: None, or 0 or more")
+    return given + 1
 
 
 def _default_manager(model: Model, max_batch: int, max_batch_tokens: int) -> KVCacheManager:

@@ -10,16 +10,17 @@
 
 namespace kv {
 
-/// A symbol of a library of the runtime's, e.g. "libkv_cuda.so", which is
-/// loaded and stays so. It is the file that the environment variable `variable`
-/// names; if that is not set, the library is searched for beside the file that
+/// A symbol of a library of the runtime, e.g. "libkv_cuda.so", which is loaded
+/// and stays so. The environment variable `variable` names the library's file.
+/// Without it, the library is searched for in the folder of the file that
 /// contains this code, in ../lib, and where the system searches. The error's
 /// message says what was found wrong, without a subject.
 Expected<void *> loadSymbol(const char *library, const char *variable,
                             const char *symbol);
 
-/// What open(version, arguments..., &error) of such a library makes. The error
-/// of a library that is not there begins with `need`, which says who needs it.
+/// The object that open(version, arguments..., &error) of such a library makes.
+/// The error of a library that is not there begins with `need`, which says who
+/// needs it.
 template <class Made, class Open, class... Arguments>
 Expected<std::unique_ptr<Made>>
 openFromLibrary(const char *library, const char *variable, const char *symbol,

@@ -32,7 +32,7 @@ public:
 private:
   const std::byte *base = nullptr;
   size_t length = 0;
-  // What is given back: the file's pages, or those that hold the copy.
+  // The pages that are given back: the file's, or those that hold the copy.
   void *pages = nullptr;
   size_t pageBytes = 0;
 };

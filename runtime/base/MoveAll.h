@@ -9,9 +9,10 @@
 
 namespace kv {
 
-/// Calls move(done) for the bytes from `done` on, until all are through. It
-/// gives how many it has moved, which may be fewer, or -1 and sets errno; an
-/// interrupted one is called again. False: it failed, or there are no more.
+/// Calls move(done) for the bytes from `done` on, until all are through. `move`
+/// returns the number of bytes that it has moved, which may be fewer, or -1 and
+/// sets errno; an interrupted call is made again. False: it failed, or there
+/// are no more.
 template <class Move> bool moveAll(size_t bytes, Move &&move) {
   for (size_t done = 0; done < bytes;) {
     ssize_t moved = move(done);

@@ -11,7 +11,7 @@ namespace kv {
 
 inline constexpr int MostPort = 65535;
 
-/// The number behind an address's last colon, 0 to MostPort; nothing if it is
+/// The number after an address's last colon, 0 to MostPort; nothing if there is
 /// none.
 inline std::optional<int> portOf(std::string_view address) {
   std::string_view text = address.substr(address.rfind(':') + 1);

@@ -3,7 +3,7 @@
 // A loop is cut into chunks. Each thread has a share of them, neighbours, so
 // that it reads memory as one stream; a thread that is through with its own
 // takes the last ones of others. A share is one 64-bit atomic with the count of
-// loops so far beside the chunks that are left, and a chunk is taken by one
+// loops so far and the chunks that are left, and a chunk is taken by one
 // compare-and-swap. A worker that wakes up late finds no chunk left, or chunks
 // of a later loop, but never one of an earlier loop: so no loop waits for
 // workers that are still asleep. Of more threads than there are cores, only as

@@ -9,7 +9,7 @@ using namespace kv::capi;
 
 Expected<void> KvInvocation::put(int index, const KvTensorView &view,
                                  bool onHost, std::shared_ptr<void> owner) {
-  Slot &slot = slots[index];
+  BoundSlot &slot = slots[index];
   if (slot.owner)
     if (Expected<void> done = wait(); !done)
       return done;
@@ -28,7 +28,7 @@ Expected<void> KvInvocation::bind(std::string_view name,
   Expected<int> found = invocation.slot(name);
   if (!found)
     return std::unexpected(found.error());
-  Slot &slot = slots[*found];
+  BoundSlot &slot = slots[*found];
   const Argument &argument = *slot.argument;
   if (view.dtype != static_cast<int64_t>(argument.dtype))
     return refuse(invocation.entry(), name, "the tensor has the element type ",

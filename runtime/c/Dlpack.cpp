@@ -9,7 +9,8 @@ using namespace kv::capi;
 
 namespace {
 
-/// What a DLPack tensor of ours owns: its shape, and a share of its memory.
+/// The members that a DLPack tensor of ours owns: its shape, and a share of its
+/// memory.
 struct SharedTensor {
   DLManagedTensor tensor = {};
   KvTensorView view = {};

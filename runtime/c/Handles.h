@@ -85,8 +85,8 @@ listener(void (*function)(void *, const char *), void *context) {
   if (!(pointer))                                                              \
   return kv::capi::invalid(function, ": " #pointer " is null")
 
-/// What fn(handle) says, for calls without a status; 0 for a null pointer, with
-/// the message of the other calls.
+/// The result of fn(handle), for calls without a status; 0 for a null pointer,
+/// with the message of the other calls.
 template <class Handle, class Fn>
 auto figure(const char *function, const char *name, const Handle *handle,
             Fn &&fn) noexcept -> decltype(fn(*handle)) {

@@ -34,17 +34,18 @@ int32_t kvModelPrepare(KvModel *model, const char *entry,
 
 void kvInvocationDestroy(KvInvocation *invocation) { delete invocation; }
 
-/// Gives an output that the caller has not bound memory for the sizes that the
-/// inputs have: that of the last execution where it has this size, and nobody
-/// else looks at it. Without all inputs, executing says which are missing.
+/// Gives memory to an output that the caller has not bound, for the sizes of
+/// the inputs. The memory of the last execution is reused if it has this size
+/// and no one else holds it. Without all inputs, executing says which are
+/// missing.
 Expected<void> KvInvocation::makeOutput(int index) {
-  Slot &slot = slots[index];
+  BoundSlot &slot = slots[index];
   std::vector<int64_t> shape;
   for (const Dimension &wanted : slot.argument->shape) {
     std::optional<int64_t> size;
     if (wanted.isStatic())
       size = wanted.size;
-    for (const Slot &input : slots)
+    for (const BoundSlot &input : slots)
       for (size_t d = 0; !size && d < input.argument->shape.size(); ++d)
         if (!isOutput(input) && input.argument->shape[d] == wanted)
           size = input.given ? input.view.sizes[d] : 0;
@@ -125,7 +126,7 @@ static int32_t withOutput(const char *function, const KvInvocation *invocation,
 int32_t kvInvocationGetOutput(const KvInvocation *invocation, const char *name,
                               KvTensorView *view) {
   return withOutput("kvInvocationGetOutput", invocation, name, view,
-                    [&](const KvInvocation::Slot &slot) {
+                    [&](const KvInvocation::BoundSlot &slot) {
                       *view = slot.view;
                       return int32_t(KV_STATUS_OK);
                     });
@@ -136,7 +137,7 @@ int32_t kvInvocationGetOutputDLPack(const KvInvocation *invocation,
                                     DLManagedTensor **tensor) {
   return withOutput(
       "kvInvocationGetOutputDLPack", invocation, name, tensor,
-      [&](const KvInvocation::Slot &slot) {
+      [&](const KvInvocation::BoundSlot &slot) {
         if (slot.given)
           return invalid("entry ", invocation->invocation.entry().name, ": ",
                          name, " lies in the memory that it is bound to");

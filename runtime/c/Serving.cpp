@@ -24,6 +24,22 @@ public:
     KvServerEvent &event = add(request, KV_SERVER_TOKEN);
     event.index = index;
     event.token = token;
+    setLogprobs(event, std::exchange(ofNext, {}));
+  }
+  void logprobs(const GenerationRequest &request, int64_t position,
+                const TokenLogprobs &found) override {
+    std::vector<KvTokenLogprob> &top = tops.emplace_back();
+    for (const TokenLogprob &one : found.top)
+      top.push_back({one.token, one.logprob});
+    Logprobs known = {found.rank, found.chosen.logprob, top};
+    if (position >= static_cast<int64_t>(request.tokens.size())) {
+      ofNext = known;
+      return;
+    }
+    KvServerEvent &event = add(request, KV_SERVER_PROMPT_TOKEN);
+    event.index = position;
+    event.token = found.chosen.token;
+    setLogprobs(event, known);
   }
   void finished(const GenerationRequest &request, FinishReason reason,
                 const GenerationCounts &counts) override {
@@ -53,6 +69,7 @@ public:
   void clear() {
     events.clear();
     messages.clear();
+    tops.clear();
     ended.clear();
   }
 
@@ -60,7 +77,18 @@ public:
   std::vector<std::string> ended; // ids of requests that had their last event
 
 private:
-  /// One that has ended.
+  struct Logprobs {
+    int64_t rank = 0;
+    float logprob = 0;
+    std::span<const KvTokenLogprob> top = {};
+  };
+  static void setLogprobs(KvServerEvent &event, const Logprobs &known) {
+    event.rank = known.rank;
+    event.logprob = known.logprob;
+    event.top = known.top.data();
+    event.numTop = static_cast<int64_t>(known.top.size());
+  }
+  /// Whether a request that has ended is a peer's prompt, which is then over.
   bool isPrompt(const GenerationRequest &request) {
     if (!prompts || !prompts->owns(request))
       return false;
@@ -76,6 +104,8 @@ private:
 
   PeerPrompts *prompts;
   std::deque<std::string> messages; // never moved
+  std::deque<std::vector<KvTokenLogprob>> tops;
+  Logprobs ofNext; // of the token that comes next
 };
 
 } // namespace
@@ -117,7 +147,7 @@ struct KvServer {
     prompts->take(arrived);
     for (const GenerationRequest *prompt : arrived)
       if (!generator.add(*prompt))
-        prompts->over(*prompt); // whoever has asked computes it
+        prompts->over(*prompt); // the peer that asked computes it
   }
 
   /// Forgets the requests whose last events the caller has had time to read.
@@ -207,6 +237,43 @@ void kvServerDestroy(KvServer *server) { delete server; }
 // Requests
 //===----------------------------------------------------------------------===//
 
+namespace {
+
+/// A function of the caller's.
+class CallerMask : public TokenMask {
+public:
+  CallerMask(KvTokenMask mask, void *data) : mask(mask), data(data) {}
+
+  Expected<void> allow(std::span<const int32_t> answer,
+                       std::span<uint32_t> allowed) override {
+    if (int32_t status =
+            mask(data, answer.data(), static_cast<int64_t>(answer.size()),
+                 allowed.data(), static_cast<int64_t>(allowed.size())))
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "its mask returned ",
+                       status);
+    return {};
+  }
+
+private:
+  KvTokenMask mask;
+  void *data;
+};
+
+} // namespace
+
+static LogitRules readRules(const KvGenerationRequest &given) {
+  LogitRules rules = {.repetitionPenalty =
+                          given.repetitionPenalty ? given.repetitionPenalty : 1,
+                      .presencePenalty = given.presencePenalty,
+                      .frequencyPenalty = given.frequencyPenalty,
+                      .minNewTokens = given.minNewTokens};
+  for (const KvLogitBias &one : std::span(given.logitBias, given.numLogitBias))
+    rules.bias.push_back({one.token, one.value});
+  if (given.mask)
+    rules.mask = std::make_shared<CallerMask>(given.mask, given.maskData);
+  return rules;
+}
+
 static Expected<std::unique_ptr<GenerationRequest>>
 readRequest(const KvGenerationRequest &given) {
   auto refuse = [&](const auto &...parts) {
@@ -214,8 +281,12 @@ readRequest(const KvGenerationRequest &given) {
                      parts...);
   };
   for (auto [name, list, count] :
-       {std::tuple("tokens", given.tokens, given.numTokens),
-        std::tuple("stop tokens", given.stopTokens, given.numStopTokens)})
+       {std::tuple("tokens", static_cast<const void *>(given.tokens),
+                   given.numTokens),
+        std::tuple("stop tokens", static_cast<const void *>(given.stopTokens),
+                   given.numStopTokens),
+        std::tuple("logit biases", static_cast<const void *>(given.logitBias),
+                   given.numLogitBias)})
     if (count < 0 || (count > 0 && !list))
       return refuse(count, " ", name,
                     count < 0 ? ", allowed: 0 or more" : " at null");
@@ -244,6 +315,14 @@ readRequest(const KvGenerationRequest &given) {
                              given.stopTokens + given.numStopTokens);
   if (given.salt)
     request->salt = given.salt;
+  for (auto [name, count] :
+       {std::pair("numLogprobs", given.numLogprobs),
+        std::pair("numPromptLogprobs", given.numPromptLogprobs)})
+    if (count < 0)
+      return refuse(name, " is ", count, ", allowed: 0 (none) or more");
+  request->rules = readRules(given);
+  request->logprobs = given.numLogprobs - 1;
+  request->promptLogprobs = given.numPromptLogprobs - 1;
   return request;
 }
 

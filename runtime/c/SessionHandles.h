@@ -39,7 +39,7 @@ struct KvModel {
 
 struct KvInvocation {
   /// An input or an output, and what is bound to it.
-  struct Slot {
+  struct BoundSlot {
     const kv::Argument *argument;
     KvTensorView view = {};
     bool given = false;               // by the caller
@@ -53,11 +53,11 @@ struct KvInvocation {
   kv::Expected<void> wait() {
     return (*model.device().backend())->synchronize();
   }
-  bool isOutput(const Slot &slot) const {
+  bool isOutput(const BoundSlot &slot) const {
     return slot.argument->kind == kv::ArgumentKind::Output;
   }
 
-  /// Puts a tensor behind a slot. On a GPU waits before what was owned is given
+  /// Binds a tensor to a slot. On a GPU, waits before owned memory is given
   /// back, since a queued step may still use it.
   kv::Expected<void> put(int slot, const KvTensorView &view, bool onHost,
                          std::shared_ptr<void> owner);
@@ -72,7 +72,8 @@ struct KvInvocation {
 
   kv::Model model;
   kv::Invocation invocation;
-  std::vector<Slot> slots; // inputs, then outputs, as the invocation has them
+  std::vector<BoundSlot>
+      slots; // inputs, then outputs, as the invocation has them
   bool executed = false;
 
   std::optional<KvManager> manager; // of the cache arguments

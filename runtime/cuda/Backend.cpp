@@ -318,7 +318,7 @@ bool Backend::isAsideDone(uint64_t mark) {
   Result result = api.eventQuery(aside.event(mark));
   if (result == NotReady)
     return false;
-  // Nobody should wait for what has failed.
+  // A queue that has failed is not waited for.
   check(result, "cuEventQuery");
   aside.done = mark;
   return true;

@@ -81,8 +81,8 @@ public:
   Expected<std::unique_ptr<DeviceContext>>
   createContext(const DeviceContextOptions &options) override;
 
-  /// Whoever waits for the queue asks `mayWait` now and then, with how long it
-  /// has waited; an error ends the wait, and stays as check()'s do. Null: waits
+  /// A wait for the queue asks `mayWait` now and then, with the time that it
+  /// has waited. An error ends the wait, and stays as check()'s do. Null: waits
   /// have no end.
   using MayWait =
       std::function<Expected<void>(std::chrono::steady_clock::duration)>;

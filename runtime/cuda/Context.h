@@ -12,8 +12,8 @@
 namespace kv::cuda {
 
 /// The part of an ExecutionContext that belongs to a GPU: the functions that
-/// entries call, and the memory that these need beside the arena, which
-/// create() allocates. The backend must outlive the context.
+/// entries call, and their memory outside of the arena, which create()
+/// allocates. The backend must outlive the context.
 class Context final : public DeviceContext {
 public:
   /// Errors: no memory; cuBLASLt is not there or cannot be set up; those of
@@ -37,8 +37,8 @@ public:
   bool finish(bool sound) override { return graphs.finish(sound); }
   Expected<void> takeStepError() override;
   /// The word in which kernels report step errors
-  /// (kernels/cuda/parameters/StepErrors.h). It lies in pinned memory, which a
-  /// GPU can write to by the host's address.
+  /// (kernels/cuda/parameters/StepErrors.h). The word lies in pinned memory,
+  /// which a GPU can write to by the host's address.
   uint64_t *stepErrors() const { return errors; }
   /// Counters on the device, one for each thread block that it can run at once.
   /// Zero between launches.
@@ -49,7 +49,7 @@ public:
   /// The kernel of a row of KernelLaunches. Null, with an error in `state`, if
   /// the artifact does not contain this kernel.
   const LoadedKernel *kernel(ExecutionContext::State &state, size_t row) const;
-  /// The same without an error.
+  /// The kernel of a row, or null, without an error.
   const LoadedKernel *findKernel(size_t row) const {
     return module && module->kernel(row).function ? &module->kernel(row)
                                                   : nullptr;
@@ -73,7 +73,7 @@ private:
   const Module *module = nullptr;
   std::vector<uint64_t> identity; // of a call, with its module
   uint32_t *arrivals = nullptr;
-  float *unit = nullptr; // behind them
+  float *unit = nullptr; // after the arrivals
   uint64_t *errors = nullptr;
 };
 

@@ -13,15 +13,16 @@ struct LoadedKernel {
   driver::Function function = nullptr; // null: not in the artifact
   int sm = 80;                         // whose shapes it has (KernelTable.h)
   int blocks = 0; // that an SM runs at once, as the driver says
-  /// Of a kernel whose blocks form clusters: those that the GPU runs at once,
-  /// which may be fewer than its blocks would make, where a part of the chip
-  /// has an odd number of SMs. 0: the driver cannot say.
+  /// For a kernel whose blocks form clusters: the clusters that the GPU runs at
+  /// once. If a part of the chip has an odd number of SMs, these are fewer than
+  /// the blocks would make. 0: the driver cannot say.
   int clusters = 0;
 
-  /// It waits itself for the kernels before it: code for 9.0 and later does.
+  /// Whether the kernel itself waits for those before it: code for 9.0 and
+  /// later does.
   bool waits() const { return hasClusters(sm); }
 
-  /// Of launches of so many blocks together those that the GPU runs at once.
+  /// The launches of `together` blocks each that the GPU runs at once.
   int parts(int multiprocessors, int together) const {
     return clusters ? clusters : multiprocessors * blocks / together;
   }

@@ -91,8 +91,8 @@ Expected<void> Ranks::mayWait(Duration waited) {
 }
 
 Expected<void> Ranks::settle(std::string_view call) {
-  // NCCL looks for ways between GPUs, which takes seconds. It does so in the
-  // beginning, and with the first gather.
+  // NCCL looks for ways between GPUs, which takes seconds. NCCL does so at the
+  // beginning, and in the first gather.
   constexpr int Patience = 15;
   std::chrono::milliseconds limit = Patience * all.limit();
   Clock::time_point begin = Clock::now();

@@ -9,11 +9,11 @@
 
 namespace kv::cuda {
 
-/// What the GPUs of several ranks exchange, by NCCL: one GPU a rank. The ranks'
-/// Communicator carries what they need to find each other, and says how long
-/// one waits for another. While this object lives, a wait for the backend's
-/// queue ends after this time with an error, so that no rank waits for ever for
-/// one that is gone.
+/// The exchanges of several ranks by NCCL, with one GPU per rank. The ranks'
+/// Communicator carries the addresses that they need to find each other, and
+/// says how long one waits for another. While this object lives, a wait for the
+/// backend's queue ends after this time with an error, so that no rank waits
+/// for ever for one that is gone.
 class Ranks {
 public:
   /// Called by all ranks. Errors: NCCL is not there, or too old; a rank that
@@ -33,12 +33,12 @@ private:
   using Duration = std::chrono::steady_clock::duration;
 
   Expected<void> check(nccl::Result result, std::string_view call) const;
-  /// Until NCCL has done what it does beside the caller. Error: that takes 15
+  /// Waits until NCCL's own threads have finished a call. Error: this takes 15
   /// times as long as one rank waits for another in a step.
   Expected<void> settle(std::string_view call);
   /// Whether somebody who has waited so long may go on waiting.
   Expected<void> mayWait(Duration waited);
-  /// After this nobody waits for other ranks any more.
+  /// After this call, no wait for other ranks goes on.
   void giveUp();
 
   Backend &backend;

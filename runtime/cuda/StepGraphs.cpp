@@ -74,8 +74,8 @@ bool StepGraphs::finish(bool sound) {
                   "cuGraphLaunch");
     return true;
   }
-  // Nothing of it has been executed. Whoever calls the entry again sees whether
-  // the mistake was the call's.
+  // Nothing of the capture has been executed. Calling the entry again shows
+  // whether the mistake was the call's.
   graph.exec = nullptr;
   // The first call that the capture did not take says more than its end.
   if (Expected<void> status = backend.status(); !status)

@@ -12,8 +12,8 @@
 namespace kv::cuda {
 
 /// The work of calls that come again, kept as CUDA graphs. The first of equal
-/// calls is executed as it is, since libraries load what they need then; the
-/// second is captured while it queues its work; from the third on the graph is
+/// calls is executed as it is, since libraries load what they need then. The
+/// second is captured while it queues its work. From the third on, the graph is
 /// launched and the entry is not called. The least recently used go first.
 class StepGraphs {
 public:

@@ -1,4 +1,4 @@
-//===- Functions.h - Behind the function table ------------------*- C++ -*-===//
+//===- Functions.h - Functions of the table ---------------------*- C++ -*-===//
 
 #ifndef KV_RUNTIME_DEVICE_FUNCTIONS_H
 #define KV_RUNTIME_DEVICE_FUNCTIONS_H

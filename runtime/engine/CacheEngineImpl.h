@@ -241,6 +241,14 @@ private:
   int32_t commitPage(SequenceState &state, const Prompt &prompt, int32_t page);
   int32_t passWindows(SequenceState &state);
 
+  // Check.cpp; they return the first contradiction, or nothing.
+  struct Census;
+  std::string checkSequence(const SequenceState &state, Census &census) const;
+  std::string checkPages(Census &census) const;
+  std::string checkNode(uint32_t node, Census &census) const;
+  std::string checkCounts(const Census &census) const;
+  std::string checkEviction() const;
+
   Options options;
   int32_t maxPages = 0; // of a sequence, in each group
   /// First full group, or -1; its page ids double as node ids.

@@ -6,70 +6,96 @@
 
 using namespace kv;
 
-std::string CacheEngineImpl::check() const {
-  int32_t numGroups = options.groups.size();
-  std::vector<int32_t> holds(pages.numTotal() + 1);
-  std::vector<int32_t> scopeUsers(scopes.capacity());
-  std::vector<int32_t> stateHolds(std::max(states.numTotal(), 0) + 1);
-  for (const SequenceState &state : sequences) {
-    if (!state.isOpen)
-      continue;
-    auto wrong = [&](const auto &...what) {
-      return concat("sequence ", state.slot, what...);
-    };
-    if (state.committed > state.held ||
-        int64_t(state.committed) * options.pageSize > state.processed)
-      return wrong(" has committed more than it processed");
-    if (state.processed > int64_t(state.held) * options.pageSize)
-      return wrong(" has processed more than it reserved");
-    if (state.borrowsTail && pagesFor(state.processed) != state.held)
-      return wrong(" borrows a page that is not its last");
-    if (options.recurrent) {
-      const SequenceStates &own = statesOf(state);
-      if ((own.current == NullState) != (state.processed == 0))
-        return wrong(" has processed ", state.processed,
-                     " tokens and has the state ", own.current);
-      for (StateId id : {own.current, own.spare})
-        stateHolds[id] += id != NullState;
-    }
-    if (state.scope != ScopeTable::None)
-      ++scopeUsers[state.scope];
-    for (int32_t group = 0; group < numGroups; ++group) {
-      const PageId *ids = row(state, group);
-      int64_t needed =
-          options.groups[group].skippable(state.processed) / options.pageSize;
-      if (state.firstHeld[group] > std::min<int64_t>(needed, state.held))
-        return wrong(" has given up page ", state.firstHeld[group] - 1,
-                     " of group ", group, ", which it needs");
-      for (int32_t page = 0; page < state.held; ++page) {
-        PageId id = ids[page];
-        if (page < state.firstHeld[group]) {
-          if (id != NullPage)
-            return wrong(" has page ", id, " behind its window");
-          continue;
-        }
-        if (id <= NullPage || id > pages.numTotal())
-          return wrong(" holds page ", id, " of ", pages.numTotal());
-        ++holds[id];
-        if (page < state.committed && pages.content(id) == PagePool::NoContent)
-          return wrong("'s committed page ", id, " has no content");
-      }
-    }
-    if (hasFullGroup && state.indexes && !nodes.isLive(state.tip))
-      return wrong("'s last committed node is gone");
-  }
+/// What sequences and nodes hold, counted, to be compared with what pages,
+/// states, nodes and scopes count themselves.
+struct CacheEngineImpl::Census {
+  std::vector<int32_t> holds, stateHolds, scopeUsers;
+  std::vector<uint32_t> children;
+  int32_t named = 0; // pages with content
+  int32_t slots = 0; // pages of nodes
+};
 
-  int32_t named = 0;
+std::string CacheEngineImpl::check() const {
+  Census census{.holds = std::vector<int32_t>(pages.numTotal() + 1),
+                .stateHolds =
+                    std::vector<int32_t>(std::max(states.numTotal(), 0) + 1),
+                .scopeUsers = std::vector<int32_t>(scopes.capacity()),
+                .children = std::vector<uint32_t>(nodes.numIds())};
+  for (const SequenceState &state : sequences)
+    if (state.isOpen)
+      if (std::string fault = checkSequence(state, census); !fault.empty())
+        return concat("sequence ", state.slot, fault);
+  if (std::string fault = checkPages(census); !fault.empty())
+    return fault;
+  if (!options.prefixCaching)
+    return {};
+  if (const char *fault = nodes.check())
+    return fault;
+  for (uint32_t node = hasFullGroup ? 1 : 0; node < nodes.numIds(); ++node)
+    if (nodes.isUsed(node))
+      if (std::string fault = checkNode(node, census); !fault.empty())
+        return concat("node ", node, fault);
+  if (std::string fault = checkCounts(census); !fault.empty())
+    return fault;
+  return checkEviction();
+}
+
+std::string CacheEngineImpl::checkSequence(const SequenceState &state,
+                                           Census &census) const {
+  if (state.committed > state.held ||
+      int64_t(state.committed) * options.pageSize > state.processed)
+    return " has committed more than it processed";
+  if (state.processed > int64_t(state.held) * options.pageSize)
+    return " has processed more than it reserved";
+  if (state.borrowsTail && pagesFor(state.processed) != state.held)
+    return " borrows a page that is not its last";
+  if (options.recurrent) {
+    const SequenceStates &own = statesOf(state);
+    if ((own.current == NullState) != (state.processed == 0))
+      return concat(" has processed ", state.processed,
+                    " tokens and has the state ", own.current);
+    for (StateId id : {own.current, own.spare})
+      census.stateHolds[id] += id != NullState;
+  }
+  if (state.scope != ScopeTable::None)
+    ++census.scopeUsers[state.scope];
+  for (int32_t group = 0; group < numGroups(); ++group) {
+    const PageId *ids = row(state, group);
+    int64_t needed =
+        options.groups[group].skippable(state.processed) / options.pageSize;
+    if (state.firstHeld[group] > std::min<int64_t>(needed, state.held))
+      return concat(" has given up page ", state.firstHeld[group] - 1,
+                    " of group ", group, ", which it needs");
+    for (int32_t page = 0; page < state.held; ++page) {
+      PageId id = ids[page];
+      if (page < state.firstHeld[group]) {
+        if (id != NullPage)
+          return concat(" has page ", id, " behind its window");
+        continue;
+      }
+      if (id <= NullPage || id > pages.numTotal())
+        return concat(" holds page ", id, " of ", pages.numTotal());
+      ++census.holds[id];
+      if (page < state.committed && pages.content(id) == PagePool::NoContent)
+        return concat("'s committed page ", id, " has no content");
+    }
+  }
+  if (hasFullGroup && state.indexes && !nodes.isLive(state.tip))
+    return "'s last committed node is gone";
+  return {};
+}
+
+std::string CacheEngineImpl::checkPages(Census &census) const {
   for (PageId page = 1; page <= pages.numTotal(); ++page) {
-    if (pages.holds(page) != holds[page])
+    if (pages.holds(page) != census.holds[page])
       return concat("page ", page, " has ", pages.holds(page),
-                    " holds, sequences hold it ", holds[page], " times");
+                    " holds, sequences hold it ", census.holds[page], " times");
     uint32_t node = pages.content(page);
     if (node == PagePool::NoContent)
       continue;
-    ++named;
+    ++census.named;
     bool names = false;
-    for (int32_t group = 0; group < numGroups; ++group)
+    for (int32_t group = 0; group < numGroups(); ++group)
       names |= nodes.page(node, group) == page;
     if (!nodes.isUsed(node) || !names)
       return concat("page ", page, " has node ", node, ", which has others");
@@ -79,58 +105,61 @@ std::string CacheEngineImpl::check() const {
   if (const char *fault = pages.check())
     return fault;
   if (const char *fault =
-          options.recurrent ? states.check(stateHolds) : nullptr)
+          options.recurrent ? states.check(census.stateHolds) : nullptr)
     return fault;
-  if (!options.prefixCaching)
-    return {};
-  if (const char *fault = nodes.check())
-    return fault;
+  return {};
+}
 
-  int32_t slots = 0;
-  std::vector<uint32_t> children(nodes.numIds());
-  for (uint32_t node = hasFullGroup ? 1 : 0; node < nodes.numIds(); ++node) {
-    if (!nodes.isUsed(node))
+std::string CacheEngineImpl::checkNode(uint32_t node, Census &census) const {
+  if (hasFullGroup &&
+      nodes.page(node, namingGroup) != static_cast<PageId>(node))
+    return concat(" does not have the id of its page ",
+                  nodes.page(node, namingGroup));
+  bool hasFull = !hasFullGroup, hasAny = false;
+  for (int32_t group = 0; group < numGroups(); ++group) {
+    PageId page = nodes.page(node, group);
+    if (page == NullPage)
       continue;
-    if (hasFullGroup &&
-        nodes.page(node, namingGroup) != static_cast<PageId>(node))
-      return concat("node ", node, " does not have the id of its page ",
-                    nodes.page(node, namingGroup));
-    bool hasFull = !hasFullGroup, hasAny = false;
-    for (int32_t group = 0; group < numGroups; ++group) {
-      PageId page = nodes.page(node, group);
-      hasAny |= page != NullPage;
-      slots += page != NullPage;
-      hasFull |= page != NullPage && options.groups[group].isFull();
-      if (page != NullPage && pages.content(page) != node)
-        return concat("node ", node, " has page ", page, ", which has node ",
-                      pages.content(page));
-    }
-    if (!hasFull ||
-        (!hasAny && nodes.countsChildren() && nodes.numChildren(node) == 0))
-      return concat("node ", node, " lives without a reason");
-    NodeRef parent = nodes.parent(node);
-    if (!nodes.isLive(parent))
-      return concat("node ", node, " has lost its parent");
-    if (parent.isRoot())
-      ++scopeUsers[parent.scope()];
-    else
-      ++children[parent.id];
-    if (nodes.images(node) != PrefixIndex::NoImages)
-      ++scopeUsers[nodes.images(node)];
+    hasAny = true;
+    ++census.slots;
+    hasFull |= options.groups[group].isFull();
+    if (pages.content(page) != node)
+      return concat(" has page ", page, ", which has node ",
+                    pages.content(page));
   }
-  if (slots != named)
-    return concat(named, " pages have content, nodes have ", slots, " pages");
+  if (!hasFull ||
+      (!hasAny && nodes.countsChildren() && nodes.numChildren(node) == 0))
+    return " lives without a reason";
+  NodeRef parent = nodes.parent(node);
+  if (!nodes.isLive(parent))
+    return " has lost its parent";
+  if (parent.isRoot())
+    ++census.scopeUsers[parent.scope()];
+  else
+    ++census.children[parent.id];
+  if (nodes.images(node) != PrefixIndex::NoImages)
+    ++census.scopeUsers[nodes.images(node)];
+  return {};
+}
+
+std::string CacheEngineImpl::checkCounts(const Census &census) const {
+  if (census.slots != census.named)
+    return concat(census.named, " pages have content, nodes have ",
+                  census.slots, " pages");
   for (uint32_t node = 0; nodes.countsChildren() && node < nodes.numIds();
        ++node)
-    if (nodes.isUsed(node) && nodes.numChildren(node) != children[node])
+    if (nodes.isUsed(node) && nodes.numChildren(node) != census.children[node])
       return concat("node ", node, " counts ", nodes.numChildren(node),
-                    " children of ", children[node]);
+                    " children of ", census.children[node]);
   for (int32_t scope = 0; scope < scopes.capacity(); ++scope)
-    if (scopes.references(scope) != scopeUsers[scope])
+    if (scopes.references(scope) != census.scopeUsers[scope])
       return concat("scope ", scope, " has ", scopes.references(scope),
-                    " references of ", scopeUsers[scope]);
+                    " references of ", census.scopeUsers[scope]);
+  return {};
+}
 
-  // Pages of full groups are evicted after all pages of longer prefixes.
+/// Pages of full groups are evicted after all pages of longer prefixes.
+std::string CacheEngineImpl::checkEviction() const {
   std::vector<bool> gone(pages.numTotal() + 1);
   std::string fault;
   auto evict = [&](PageId page) {
@@ -138,7 +167,7 @@ std::string CacheEngineImpl::check() const {
     NodeRef parent = nodes.parent(pages.content(page));
     if (parent.isRoot())
       return true;
-    for (int32_t group = 0; group < numGroups; ++group)
+    for (int32_t group = 0; group < numGroups(); ++group)
       if (options.groups[group].isFull() &&
           nodes.page(pages.content(page), group) == page &&
           gone[nodes.page(parent.id, group)])

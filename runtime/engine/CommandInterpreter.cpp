@@ -20,104 +20,127 @@ void CommandInterpreter::Slot::cut(int64_t length) {
   }
 }
 
-Expected<CommandInterpreter::Outcome>
-CommandInterpreter::adopt(Expected<Sequence> opened, Slot prompt) {
+void CommandInterpreter::Slot::pointToHashes() {
+  for (size_t image = 0; image < images.size(); ++image)
+    images[image].hash = hashes[image];
+}
+
+CommandInterpreter::Outcome CommandInterpreter::adopt(Expected<Sequence> opened,
+                                                      Slot prompt) {
   if (!opened)
-    return Outcome{.refused = opened.error()};
+    return {.refused = opened.error()};
   int32_t slot = opened->slot();
   slots[slot] = std::move(prompt);
   slots[slot].sequence = std::move(*opened);
-  return Outcome{.opened = slot};
+  return {.opened = slot};
+}
+
+static bool isOfSequence(Command::Kind kind) {
+  return kind == Command::KeepState ||
+         (kind != Command::Open && kind != Command::BeginStep &&
+          kind < Command::CompleteStep);
+}
+
+/// Checks the fields that are counts of tokens.
+static Expected<void> checkCounts(const Command &command) {
+  int counts = command.kind == Command::Reserve     ? 3
+               : command.kind == Command::Image     ? 2
+               : command.kind == Command::KeepState ? 1
+                                                    : 0;
+  for (int64_t number : {command.a, command.b, command.c})
+    if (counts-- > 0 && number < 0)
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "command log: ", number,
+                       " tokens of sequence ", command.sequence,
+                       ", allowed: 0 or more");
+  return {};
+}
+
+static CommandInterpreter::Outcome answer(const Expected<void> &done) {
+  if (done)
+    return {};
+  return {.refused = done.error()};
 }
 
 Expected<CommandInterpreter::Outcome>
 CommandInterpreter::execute(const Command &command) {
-  bool ofSequence =
-      command.kind == Command::KeepState ||
-      (command.kind != Command::Open && command.kind != Command::BeginStep &&
-       command.kind < Command::CompleteStep);
-  if (ofSequence && !isOpen(command.sequence))
+  if (!isOfSequence(command.kind))
+    return executeOnEngine(command);
+  if (!isOpen(command.sequence))
     return makeError(KV_STATUS_INVALID_ARGUMENT, "command log: sequence ",
                      command.sequence, " is not open");
-  Slot *slot = ofSequence ? &slots[command.sequence] : nullptr;
-  if (slot && (command.prompt < 0 ||
-               command.prompt > static_cast<int64_t>(slot->tokens.size())))
+  int64_t length = promptLength(command.sequence);
+  if (command.prompt < 0 || command.prompt > length)
     return makeError(KV_STATUS_INVALID_ARGUMENT,
                      "command log: ", command.prompt, " tokens of a prompt of ",
-                     slot->tokens.size());
-  // Checks the fields of Reserve and Image, which are counts of tokens.
-  auto counts = [&](std::initializer_list<int64_t> numbers) -> Expected<void> {
-    for (int64_t number : numbers)
-      if (number < 0)
-        return makeError(KV_STATUS_INVALID_ARGUMENT, "command log: ", number,
-                         " tokens of sequence ", command.sequence,
-                         ", allowed: 0 or more");
-    return {};
-  };
-  auto answer = [](const Expected<void> &done) {
-    return done ? Outcome{} : Outcome{.refused = done.error()};
-  };
+                     length);
+  if (Expected<void> valid = checkCounts(command); !valid)
+    return std::unexpected(valid.error());
+  return executeOnSequence(command, slots[command.sequence]);
+}
+
+CommandInterpreter::Outcome
+CommandInterpreter::executeOnSequence(const Command &command, Slot &slot) {
+  Sequence &own = slot.sequence;
+  Prompt passed = prompt(command.sequence, command.prompt);
   switch (command.kind) {
-  case Command::Open:
-    return adopt(engine.open(command.scope, command.retention), Slot());
   case Command::SetRetention:
-    return answer(engine.setRetention(slot->sequence, command.retention));
+    return answer(engine.setRetention(own, command.retention));
   case Command::Tokens:
-    slot->tokens.insert(slot->tokens.end(), command.tokens.begin(),
-                        command.tokens.end());
-    return Outcome{};
-  case Command::Image: {
-    if (Expected<void> valid = counts({command.a, command.b}); !valid)
-      return std::unexpected(valid.error());
-    slot->hashes.emplace_back(command.scope.salt.value_or(""));
-    slot->images.push_back(
+    slot.tokens.insert(slot.tokens.end(), command.tokens.begin(),
+                       command.tokens.end());
+    return {};
+  case Command::Image:
+    slot.hashes.emplace_back(command.scope.salt.value_or(""));
+    slot.images.push_back(
         {command.a, std::min(command.b, INT64_MAX - command.a), {}});
-    // The views point to the strings, which may have moved.
-    for (size_t image = 0; image < slot->images.size(); ++image)
-      slot->images[image].hash = slot->hashes[image];
-    return Outcome{};
-  }
+    slot.pointToHashes();
+    return {};
   case Command::Reserve:
-    if (Expected<void> valid = counts({command.a, command.b, command.c});
-        !valid)
-      return std::unexpected(valid.error());
-    return Outcome{.plan = engine.reserve(
-                       slot->sequence, prompt(command.sequence, command.prompt),
-                       {.length = command.a,
-                        .chunk = command.b,
-                        .draft = command.c,
-                        .reuse = command.d != 0})};
+    return {.plan = engine.reserve(own, passed,
+                                   {.length = command.a,
+                                    .chunk = command.b,
+                                    .draft = command.c,
+                                    .reuse = command.d != 0})};
   case Command::Commit:
-    return answer(engine.commit(
-        slot->sequence, prompt(command.sequence, command.prompt), command.a));
+    return answer(engine.commit(own, passed, command.a));
   case Command::Fork: {
     Slot copy;
-    copy.tokens = slot->tokens;
-    copy.hashes = slot->hashes;
-    copy.images = slot->images;
-    for (size_t image = 0; image < copy.images.size(); ++image)
-      copy.images[image].hash = copy.hashes[image];
+    copy.tokens = slot.tokens;
+    copy.hashes = slot.hashes;
+    copy.images = slot.images;
+    copy.pointToHashes();
     copy.cut(command.a);
-    return adopt(engine.fork(slot->sequence, command.a, command.retention),
+    return adopt(engine.fork(own, command.a, command.retention),
                  std::move(copy));
   }
   case Command::Truncate: {
-    Expected<void> done = engine.truncate(slot->sequence, command.a);
+    Expected<void> done = engine.truncate(own, command.a);
     if (done)
-      slot->cut(command.a);
+      slot.cut(command.a);
     return answer(done);
   }
   case Command::Release:
-    slot->sequence.release();
-    return Outcome{};
+    own.release();
+    return {};
+  case Command::Join:
+    return answer(engine.join(own, static_cast<Ticket>(command.a)));
+  default:
+    engine.keepState(own, command.a, command.b != 0);
+    return {};
+  }
+}
+
+Expected<CommandInterpreter::Outcome>
+CommandInterpreter::executeOnEngine(const Command &command) {
+  switch (command.kind) {
+  case Command::Open:
+    return adopt(engine.open(command.scope, command.retention), Slot());
   case Command::BeginStep: {
     Expected<CacheEngine::Step> step = engine.beginStep();
     if (!step)
       return Outcome{.refused = step.error()};
     return Outcome{.step = *step};
   }
-  case Command::Join:
-    return answer(engine.join(slot->sequence, static_cast<Ticket>(command.a)));
   case Command::CompleteStep:
     return answer(engine.completeStep(static_cast<Ticket>(command.a)));
   case Command::CompleteAll:
@@ -128,14 +151,10 @@ CommandInterpreter::execute(const Command &command) {
     return Outcome{};
   case Command::Time:
     return answer(engine.setTime(command.a));
-  case Command::KeepState:
-    if (Expected<void> valid = counts({command.a}); !valid)
-      return std::unexpected(valid.error());
-    engine.keepState(slot->sequence, command.a, command.b != 0);
-    return Outcome{};
+  default:
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "command log: command ",
+                     int(command.kind), " is not known");
   }
-  return makeError(KV_STATUS_INVALID_ARGUMENT, "command log: command ",
-                   int(command.kind), " is not known");
 }
 
 Expected<void> CommandInterpreter::run(std::string_view log) {

@@ -1,10 +1,10 @@
 //===- BlockTable.h - What subscribers know of an engine --------*- C++ -*-===//
 //
 // Turns the engine's records, which name nodes, into events, which name blocks
-// by hashes, and keeps what has been told: for snapshots, and so that nothing
-// is told twice. Of two nodes with the same prefix (one of them cannot be found
-// any more, since a page before it is gone) only the first is told, and the
-// block is removed with the last.
+// by hashes. The table remembers what has been told, for snapshots, and so that
+// nothing is told twice. Two nodes may have the same prefix, if a page before
+// one of them is gone. Then only the first is told, and the block is removed
+// with the last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,11 +25,11 @@
 
 namespace kv {
 
-/// What keeps blocks of one scope apart from others, as text.
+/// The fields that keep blocks of one scope apart from others, as text.
 struct BlockScope {
   std::optional<std::string> model, adapter, salt;
 
-  /// Of the framed fields of a scope.
+  /// The scope of framed fields.
   static BlockScope of(std::span<const std::byte> fields);
 };
 
@@ -54,7 +54,7 @@ public:
 
   BlockTable(int32_t pageSize, int32_t numGroups);
 
-  /// What a record tells subscribers.
+  /// Gives `sink` the events of a record.
   void apply(const EventRecord &record, const Sink &sink);
   /// Forgets everything, without an event.
   void clear();

@@ -17,8 +17,8 @@ inline Expected<void> attach(zmq::socket_t &socket, const std::string &endpoint,
                              bool binds) {
   std::string_view failed =
       binds ? " cannot be bound: " : " cannot be connected: ";
-  // ZeroMQ itself takes the last 16 bits of any number, and of 80x the 80; a
-  // port that it chooses nobody would know.
+  // ZeroMQ itself takes the last 16 bits of any number, and 80 for 80x. A port
+  // that ZeroMQ chooses would be unknown to subscribers.
   if (endpoint.starts_with("tcp:") && portOf(endpoint).value_or(0) == 0)
     return makeError(KV_STATUS_INVALID_ARGUMENT, endpoint, failed,
                      "its port is '", endpoint.substr(endpoint.rfind(':') + 1),

@@ -55,9 +55,10 @@ private:
   std::vector<Field> fields;
 };
 
-/// What tells blocks of equal tokens apart, for readers that hash tokens
-/// themselves: one entry a block, nil where there is nothing. A prefix's first
-/// block has the salt, as in vLLM, and then the model, if the scope names one.
+/// The keys that tell blocks of equal tokens apart, for readers that hash
+/// tokens themselves: one entry per block, nil if there are none. A prefix's
+/// first block has the salt, as in vLLM, and then the model, if the scope names
+/// one.
 std::vector<std::string> extraKeysOfFirst(const CacheEvent &event) {
   std::vector<std::string> keys = event.images;
   if (event.parent || !event.scope)

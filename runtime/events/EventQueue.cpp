@@ -29,7 +29,7 @@ EventQueue::~EventQueue() {
 //===----------------------------------------------------------------------===//
 
 void EventQueue::stored(const StoredPages &pages) {
-  // What is larger than an eighth of the ring goes in parts.
+  // Records larger than an eighth of the ring are split.
   size_t most = std::max<size_t>(capacity / 8 / (pageSize + 1), 1);
   if (pages.nodes.size() <= most) [[likely]]
     return write(EventRecord::Stored, pages);
@@ -150,7 +150,7 @@ void EventQueue::write(EventRecord::Kind kind, const StoredPages &pages) {
   publish(words);
 }
 
-/// Where a record of so many words goes; null: there is no room.
+/// The place of a record of `words` words; null if there is no room.
 inline uint32_t *EventQueue::reserve(size_t words) {
   uint64_t at = head.load(std::memory_order_relaxed);
   size_t offset = at & (capacity - 1), left = capacity - offset;

@@ -20,7 +20,7 @@
 
 namespace kv {
 
-/// What a reader is given; spans are valid during the call.
+/// A record as its reader gets it; spans are valid during the call.
 struct EventRecord {
   enum Kind : uint32_t {
     Skip, // to the ring's begin; never given to a reader
@@ -37,7 +37,7 @@ struct EventRecord {
   Kind kind = Skip;
   StoredPages pages = {}; // Removed, Restored: nodes and groups
 
-  /// Of Tiers, in the place of groups.
+  /// The word of a Tiers record that stands in the place of groups.
   static uint32_t groupsOf(Tier tier, bool isStored) {
     return static_cast<uint32_t>(tier) << 1 | isStored;
   }
@@ -71,7 +71,7 @@ public:
   // The reader.
   /// Gives visit(const EventRecord &) the records that are there now.
   template <class Visit> void drain(Visit &&visit) {
-    // What was written before a gap is there if the gap is.
+    // A record written before a gap is visible if the gap is.
     int64_t gaps = this->gaps();
     uint64_t end = head.load(std::memory_order_acquire);
     while (tail.load(std::memory_order_relaxed) != end) {
@@ -108,7 +108,7 @@ private:
   const uint32_t *front() const;
   void pop(const uint32_t *record);
   EventRecord decode(const uint32_t *record) const;
-  /// What an All holds, and the gap that it follows.
+  /// The records in an All, and the gap that it follows.
   static std::pair<std::unique_ptr<Records>, int64_t>
   takeAll(const uint32_t *record);
   template <class Visit> void visitAll(const uint32_t *record, Visit &&visit) {
@@ -118,8 +118,8 @@ private:
       visit(decode(all->data() + at));
   }
 
-  /// That there have been so many gaps, unless the reader knows: an All may be
-  /// met whose gap drain() had not seen yet.
+  /// Tells the reader of `gaps` gaps, unless it knows of them: drain() may meet
+  /// an All before it has seen its gap.
   template <class Visit> void tell(int64_t gaps, Visit &&visit) {
     if (gaps <= gapsTold)
       return;

@@ -10,7 +10,7 @@
 
 using namespace kv;
 
-/// A batch is sent when it has so many blocks, so that messages stay small.
+/// The most blocks of a batch, so that messages stay small.
 static constexpr size_t MostBlocks = 1024;
 /// The number of the message that ends a replay or a snapshot.
 static constexpr int64_t EndOfReplay = -1;
@@ -64,7 +64,8 @@ Expected<std::unique_ptr<Publisher>> Publisher::open(const Options &options) {
 Expected<void> Publisher::connect() {
   auto use = [&](zmq::socket_t &socket, const std::string &endpoint,
                  bool binds) -> Expected<void> {
-    // What subscribers have not been given a second after the end is dropped.
+    // A second after the end, messages that subscribers have not taken are
+    // dropped.
     socket.set(zmq::sockopt::linger, 1000);
     socket.set(zmq::sockopt::ipv6, true);
     Expected<void> done = attach(socket, endpoint, binds);
@@ -79,7 +80,7 @@ Expected<void> Publisher::connect() {
   publish.set(zmq::sockopt::sndhwm, options.highWaterMark);
   if (Expected<void> done = use(publish, endpoint, binds); !done)
     return done;
-  // Whoever asks for a replay is to get all of it.
+  // A subscriber that asks for a replay gets all of it.
   requests.set(zmq::sockopt::sndhwm, 0);
   if (!options.replayEndpoint.empty())
     return use(requests, options.replayEndpoint, /*binds=*/true);
@@ -111,7 +112,7 @@ EventPublisher::Figures Publisher::figures() const {
 
 void Publisher::run(const std::stop_token &stop) {
   blockSignals();
-  // Whoever knows an earlier incarnation's blocks is to forget them.
+  // Tells subscribers to forget the blocks of an earlier incarnation.
   add({});
   for (bool last = false; !last;) {
     last = stop.stop_requested();

@@ -9,7 +9,7 @@
 
 using namespace kv;
 
-/// What MAX's frontend appends to the endpoint's base.
+/// The suffix that MAX's frontend appends to the endpoint's base.
 static constexpr std::string_view Name = "-reset_prefix_cache";
 static constexpr std::string_view Request = "reset_prefix_cache";
 

@@ -11,9 +11,10 @@
 // where `|` joins bytes and numbers are little endian: page size, bytes of
 // images and each token of 4 bytes. A field of the scope is a byte 0 if it is
 // absent, else a byte 1, its length of 8 bytes, and the field. An image on the
-// page is the letter i, the token at which it begins, counted from the page's
-// first and maybe negative, and its length in tokens, of 8 bytes each, a byte
-// 1, the length of its hash of 8 bytes, and the hash.
+// page is the letter i, two numbers of 8 bytes, a byte 1, the length of its
+// hash in 8 bytes, and the hash. The numbers are the token at which the image
+// begins, counted from the page's first and maybe negative, and its length in
+// tokens.
 //
 // On the wire a block is the last 8 bytes of its digest, as a big-endian
 // number.

@@ -211,10 +211,8 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
   }
   copy(memory, /*toDevices=*/true);
   Progress progress = {.loaded = at - first};
-  if (at == end) {
-    claim(request, 0);
+  if (at == end)
     return progress;
-  }
   // What comes next, for all requests together, takes at most half of the
   // slots, so that it does not drive out what has come. The first page may have
   // been, nevertheless.

@@ -76,9 +76,9 @@ public:
   /// those below `asked` have been. A request has a claim on the slots of what
   /// it has asked for and not loaded. While the claims of others take half of
   /// all slots it asks for nothing, and more is coming all the same: it has to
-  /// look again. A claim ends when all is loaded or by endLoad(). Nothing
-  /// depends on that: if no request with a claim looks between two looks of one
-  /// that has no room, their claims end.
+  /// look again. A claim ends by endLoad(). Nothing depends on that: if no
+  /// request with a claim looks between two looks of one that has no room,
+  /// their claims end.
   Progress load(size_t request, const Prompt &prompt, const Sequence &sequence,
                 const Prefix &prefix, int64_t first, int64_t end,
                 int64_t &asked, CacheMemory &memory);

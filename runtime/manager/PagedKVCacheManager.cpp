@@ -1,9 +1,6 @@
 //===- PagedKVCacheManager.cpp - Pages for a batch of requests ------------===//
 
-#include "kv/Runtime/Manager/PagedKVCacheManager.h"
-
-#include "PageTiers.h"
-#include "PagedReplica.h"
+#include "PagedManager.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +11,7 @@ using namespace kv;
 // Construction
 //===----------------------------------------------------------------------===//
 
-Expected<void> PagedKVCacheManager::Options::validate() const {
+Expected<void> PagedOptions::validate() const {
 #define RANGE_NUMBER(name, type, place, standard, least, most, ...)            \
   if (type value = place;                                                      \
       value && (std::cmp_less(value, least) || std::cmp_greater(value, most))) \
@@ -32,8 +29,13 @@ Expected<void> PagedKVCacheManager::Options::validate() const {
 }
 
 Expected<std::unique_ptr<PagedKVCacheManager>>
-PagedKVCacheManager::make(const MultiKVCacheParams &params,
-                          const Options &options) {
+PagedKVCacheManager::create(const MultiKVCacheParams &params,
+                            const Options &options) {
+  return orNoMemory([&] { return PagedManager::make(params, options); });
+}
+
+Expected<std::unique_ptr<PagedKVCacheManager>>
+PagedManager::make(const MultiKVCacheParams &params, const Options &options) {
   Expected<Common> common = prepare(
       params, CacheStrategy::Paged, options.devices, options.maxBatchSize,
       options.maxSeqLen, options.maxSteps, options.enableRuntimeChecks);
@@ -42,7 +44,8 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
   auto invalid = [](const auto &...parts) {
     return makeError(KV_STATUS_INVALID_ARGUMENT, "cache manager: ", parts...);
   };
-  if (int64_t most = longestSequence(params); options.maxSeqLen > most)
+  if (int64_t most = PagedSizes::longestSequence(params);
+      options.maxSeqLen > most)
     return invalid("maxSeqLen is ", options.maxSeqLen, ", allowed: 1 to ",
                    most);
   if (Expected<void> valid = options.validate(); !valid)
@@ -66,35 +69,43 @@ PagedKVCacheManager::make(const MultiKVCacheParams &params,
   if (*pages < 1 || *pages > CacheEngine::MostPages)
     return invalid("numPages is ", *pages, ", allowed: 1 to ",
                    CacheEngine::MostPages);
-  if (!options.logs.empty() &&
-      static_cast<int64_t>(options.logs.size()) != params.dataParallelDegree())
-    return invalid(options.logs.size(), " logs are given, allowed: none, or ",
-                   params.dataParallelDegree());
-  if (!options.events.empty() && static_cast<int64_t>(options.events.size()) !=
-                                     params.dataParallelDegree())
-    return invalid(options.events.size(),
-                   " sinks of events are given, allowed: none, or ",
-                   params.dataParallelDegree());
-  std::unique_ptr<PagedKVCacheManager> manager(
-      new PagedKVCacheManager(std::move(*common), options, *pages));
+  auto replicas = static_cast<size_t>(params.dataParallelDegree());
+  for (auto [given, sinks] :
+       {std::pair(options.logs.size(), " logs are given, allowed: none, or "),
+        {options.events.size(),
+         " sinks of events are given, allowed: none, or "}})
+    if (given != 0 && given != replicas)
+      return invalid(given, sinks, replicas);
+  std::unique_ptr<PagedManager> manager(
+      new PagedManager(std::move(*common), options, *pages));
   if (Expected<void> enough = manager->checkCapacity(); !enough)
     return std::unexpected(enough.error());
   if (Expected<void> made = manager->createReplicas(); !made)
     return std::unexpected(made.error());
-  if (Expected<void> made = manager->createTiers(); !made)
-    return std::unexpected(made.error());
+  Expected<std::unique_ptr<PageLoader>> loader =
+      PageLoader::create(params, options, manager->devices()[0],
+                         manager->memories[0], manager->slots.size());
+  if (!loader)
+    return std::unexpected(loader.error());
+  manager->loader = std::move(*loader);
+  if (Expected<void> opened = manager->openResetSocket(); !opened)
+    return std::unexpected(opened.error());
+  return manager;
+}
+
+Expected<void> PagedManager::openResetSocket() {
   if (options.zmqEndpointBase.empty() && options.resetEndpoint.empty())
-    return manager;
+    return {};
   Expected<std::unique_ptr<ResetSocket>> socket =
       ResetSocket::open({.endpointBase = options.zmqEndpointBase,
                          .endpoint = options.resetEndpoint});
   if (!socket)
     return std::unexpected(socket.error());
-  manager->resetSocket = std::move(*socket);
-  return manager;
+  resetSocket = std::move(*socket);
+  return {};
 }
 
-Expected<void> PagedKVCacheManager::checkCapacity() const {
+Expected<void> PagedManager::checkCapacity() const {
   int64_t one = blocksFor(maxSeqLen());
   int64_t rows = requests.slotsPerReplica();
   std::string pool = concat("the pool of a replica has ", numPages,
@@ -118,23 +129,20 @@ Expected<void> PagedKVCacheManager::checkCapacity() const {
   return {};
 }
 
-PagedKVCacheManager::PagedKVCacheManager(Common common, const Options &options,
-                                         int64_t pages)
-    : ReplicatedKVCacheManager(std::move(common)), options(options),
+PagedManager::PagedManager(Common common, const Options &options, int64_t pages)
+    : PagedKVCacheManager(std::move(common)), options(options),
       sizes(params(), requests.slotsPerReplica(), maxSeqLen(),
             {options.maxSteps, options.maxChunkTokens, options.snapshots}),
       numPages(pages), drafts(params().draftSlots()),
       mainGroup(sizes.layout().mainGroup()) {}
 
-PagedKVCacheManager::~PagedKVCacheManager() = default;
-
-Expected<void> PagedKVCacheManager::createReplicas() {
-  int64_t segment = sizes.segment(numPages);
-  if (Expected<void> made = allocate(numPages, segment, sizes.states()); !made)
+Expected<void> PagedManager::createReplicas() {
+  if (Expected<void> made =
+          allocate(numPages, sizes.segment(numPages), sizes.states());
+      !made)
     return made;
   int32_t rows = requests.slotsPerReplica();
   slots.resize(static_cast<size_t>(numReplicas()) * rows);
-  loads.resize(slots.size());
   for (int32_t index = 0; index < numReplicas(); ++index) {
     auto replica = std::make_unique<Replica>();
     Expected<std::unique_ptr<CacheEngineImpl>> engine = CacheEngineImpl::create(
@@ -156,25 +164,10 @@ Expected<void> PagedKVCacheManager::createReplicas() {
     if (!engine)
       return std::unexpected(engine.error());
     replica->engine = std::move(*engine);
-    CacheMemory &memory = memories[index];
-    auto addTables = [&](int32_t buffer, int32_t shard, int32_t table) {
-      for (int32_t band = 0; band < sizes.layout().tables[table].bands;
-           ++band) {
-        replica->tables.push_back(std::make_unique<LookupTable>());
-        int32_t *entries = memory.table(buffer, shard, table) + band * segment;
-        if (!replica->tables.back()->create(entries, rows, memory.pitch(table)))
-          return false;
-      }
-      return true;
-    };
-    int32_t numTables = static_cast<int32_t>(sizes.layout().tables.size());
-    for (int32_t buffer = 0; buffer < CacheMemory::NumBuffers; ++buffer)
-      for (int32_t shard = 0; shard < memory.numShards(); ++shard)
-        for (int32_t table = 0; table < numTables; ++table)
-          if (!addTables(buffer, shard, table))
-            return makeError(KV_STATUS_OUT_OF_MEMORY,
-                             "cache manager: no memory for the tables of ",
-                             rows, " requests");
+    if (!replica->tables.create(memories[index], sizes.layout(), rows))
+      return makeError(KV_STATUS_OUT_OF_MEMORY,
+                       "cache manager: no memory for the tables of ", rows,
+                       " requests");
     replicas.push_back(std::move(replica));
   }
   return {};
@@ -185,20 +178,19 @@ Expected<void> PagedKVCacheManager::createReplicas() {
 //===----------------------------------------------------------------------===//
 
 inline ReplicatedKVCacheManager::Extent
-PagedKVCacheManager::extent(Place place) const {
+PagedManager::extent(Place place) const {
   const Sequence &own = sequence(place);
   if (!own)
     return {};
   return {own.processedTokens(), engine(place).room(own)};
 }
 
-void PagedKVCacheManager::look(std::span<const Place> places,
-                               Extent *extents) const {
+void PagedManager::look(std::span<const Place> places, Extent *extents) const {
   for (Place place : places)
     *extents++ = extent(place);
 }
 
-int32_t PagedKVCacheManager::getOrRecommendReplica(
+int32_t PagedManager::getOrRecommendReplica(
     const TextGenerationContext &context) const {
   if (contains(context.id()) || options.withoutPrefixAffinity ||
       numReplicas() == 1)
@@ -223,7 +215,7 @@ int32_t PagedKVCacheManager::getOrRecommendReplica(
 }
 
 Expected<std::span<const int32_t>>
-PagedKVCacheManager::getReqBlocks(RequestId id) const {
+PagedManager::getReqBlocks(RequestId id) const {
   const Place *place = requests.find(id);
   if (!place)
     return std::unexpected(unclaimed(id));
@@ -231,21 +223,16 @@ PagedKVCacheManager::getReqBlocks(RequestId id) const {
   return own ? own.pages(mainGroup) : std::span<const int32_t>();
 }
 
-void PagedKVCacheManager::free(Place place) {
-  Sequence &own = sequence(place);
-  if (tiers && own) {
-    storeState(place, /*ifPlanned=*/false);
-    touchRecords(place);
-  }
-  own.release();
+void PagedManager::free(Place place) {
+  if (loader)
+    loader->release(loadable(place));
+  sequence(place).release();
   // The next request of this slot must not complete a step of this one.
   slots[index(place)].joined = 0;
-  giveUpLoad(place);
-  loads[index(place)].hitEnd = 0;
 }
 
-Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
-                                         int64_t tokens) {
+Expected<void> PagedManager::fork(RequestId source, RequestId id,
+                                  int64_t tokens) {
   const Place *place = requests.find(source);
   if (!place)
     return std::unexpected(unclaimed(source));
@@ -271,14 +258,15 @@ Expected<void> PagedKVCacheManager::fork(RequestId source, RequestId id,
   if (Expected<void> claimed = claim(id, from.replica); !claimed)
     return claimed;
   Place to = *requests.find(id);
-  if (tiers && forked)
-    tiers->fork(index(from), index(to), tokens / params().pageSize());
+  if (loader && forked)
+    loader->fork(index(from), index(to), tokens);
   sequence(to) = std::move(forked);
-  followWrites(from, extent(from).held / params().pageSize());
+  if (loader)
+    loader->willWrite(loadable(from), extent(from).held / params().pageSize());
   return checked();
 }
 
-Expected<void> PagedKVCacheManager::truncate(RequestId id, int64_t tokens) {
+Expected<void> PagedManager::truncate(RequestId id, int64_t tokens) {
   const Place *place = requests.find(id);
   if (!place)
     return std::unexpected(unclaimed(id));
@@ -290,14 +278,12 @@ Expected<void> PagedKVCacheManager::truncate(RequestId id, int64_t tokens) {
     if (Expected<void> done = engine(*place).truncate(own, tokens); !done)
       return makeError(done.error().code, "request ", id,
                        " cannot be truncated: ", done.error().message);
-  // The pages that it was to be loaded to are gone.
-  giveUpLoad(*place);
-  if (tiers && sequence(*place))
-    tiers->truncate(index(*place), tokens / params().pageSize());
+  if (loader)
+    loader->truncate(loadable(*place), tokens);
   return checked();
 }
 
-Expected<void> PagedKVCacheManager::setTime(int64_t nanoseconds) {
+Expected<void> PagedManager::setTime(int64_t nanoseconds) {
   // All engines have the same time, so if one refuses, the first one does, and
   // nothing has changed.
   for (const auto &replica : replicas)
@@ -308,14 +294,15 @@ Expected<void> PagedKVCacheManager::setTime(int64_t nanoseconds) {
 }
 
 std::vector<CacheEngine::Reason>
-PagedKVCacheManager::explain(const TextGenerationContext &context) const {
+PagedManager::explain(const TextGenerationContext &context) const {
   std::vector<CacheEngine::Reason> reasons =
       replicas[getOrRecommendReplica(context)]->engine->explain(
           context.scope(), context.prompt());
   // Drafts are always computed.
   reasons.resize(params().pagesFor(context.length()),
                  CacheEngine::Reason::AlwaysComputed);
-  explainLoads(context, reasons);
+  if (loader)
+    loader->explain(context, *replicas[0]->engine, reasons);
   return reasons;
 }
 
@@ -323,8 +310,7 @@ PagedKVCacheManager::explain(const TextGenerationContext &context) const {
 // Steps
 //===----------------------------------------------------------------------===//
 
-void PagedKVCacheManager::runPageOps(int32_t replica,
-                                     std::span<const PageOp> ops) {
+void PagedManager::runPageOps(int32_t replica, std::span<const PageOp> ops) {
   for (const PageOp &op : ops)
     if (op.kind == PageOp::Copy)
       memories[replica].copyPage(op.group, op.source, op.target);
@@ -334,7 +320,7 @@ void PagedKVCacheManager::runPageOps(int32_t replica,
     options.pageOps(replica, ops);
 }
 
-void PagedKVCacheManager::settle(int32_t replica) {
+void PagedManager::settle(int32_t replica) {
   CacheEngineImpl &engine = *replicas[replica]->engine;
   replicas[replica]->steps = {};
   engine.completeAllSteps();
@@ -343,12 +329,12 @@ void PagedKVCacheManager::settle(int32_t replica) {
   engine.completeAllSteps();
 }
 
-void PagedKVCacheManager::synchronize() {
+void PagedManager::synchronize() {
   for (int32_t replica = 0; replica < numReplicas(); ++replica)
     settle(replica);
 }
 
-Expected<void> PagedKVCacheManager::beginStep(int32_t buffer) {
+Expected<void> PagedManager::beginStep(int32_t buffer) {
   if (resetSocket)
     serveResets();
   // On a synchronous device the last step was complete when it returned to the
@@ -372,120 +358,74 @@ Expected<void> PagedKVCacheManager::beginStep(int32_t buffer) {
   return {};
 }
 
-void PagedKVCacheManager::writeRows(int32_t index, int32_t buffer,
-                                    std::span<const Place> places) {
+void PagedManager::writeRows(int32_t index, int32_t buffer,
+                             std::span<const Place> places) {
   Replica &replica = *replicas[index];
-  const Replica::Step &step = replica.steps[buffer];
+  const Replica::OpenStep &step = replica.steps[buffer];
   for (Place place : places) {
-    Slot &slot = slots[this->index(place)];
+    RequestSlot &slot = slots[this->index(place)];
     [[maybe_unused]] Expected<void> joined =
         replica.engine->join(slot.sequence, step.ticket);
     assert(joined && "the step has just begun");
     slot.joined = step.number;
   }
-  if (tiers) // what they compute now is not waited for
+  if (loader) // what they compute now is not waited for
     for (Place place : places)
-      giveUpLoad(place);
-  CacheMemory &memory = memories[index];
-  for (int32_t shard = 0; shard < memory.numShards(); ++shard)
-    if (int32_t *states = memory.states(buffer, shard))
-      for (size_t row = 0; row < places.size(); ++row) {
-        StatePlaces own = replica.engine->statePlaces(sequence(places[row]));
-        states[2 * row] = own.read;
-        states[2 * row + 1] = own.write;
-      }
-  size_t at = replica.tables.size() / CacheMemory::NumBuffers * buffer;
-  for (int32_t shard = 0; shard < memory.numShards(); ++shard)
-    for (const PoolLayout::Table &made : sizes.layout().tables)
-      for (int32_t band = 0; band < made.bands; ++band) {
-        LookupTable &table = *replica.tables[at++];
-        int32_t group = made.firstGroup + band;
-        for (size_t row = 0; row < places.size(); ++row)
-          table.update(static_cast<int64_t>(row), sequence(places[row]), group);
-      }
+      loader->giveUp(loadable(place));
+  replica.tables.write(
+      buffer, *replica.engine, places.size(),
+      [&](size_t row) -> const Sequence & { return sequence(places[row]); });
 }
 
-Expected<void> PagedKVCacheManager::commit(ContextBatch batch,
-                                           std::span<const Place> places) {
+Expected<void> PagedManager::commit(ContextBatch batch,
+                                    std::span<const Place> places) {
   for (size_t row = 0; row < batch.size(); ++row)
     if (Sequence &own = sequence(places[row]))
       engine(places[row])
           .prefetchCommit(own, batch[row]->prompt(), batch[row]->processed());
-  if (tiers)
-    return commitAndStore(batch, places);
   for (size_t row = 0; row < batch.size(); ++row) {
     // A request that has processed nothing may have no open sequence yet.
-    if (Sequence &own = sequence(places[row]))
-      if (Expected<void> done =
-              engine(places[row])
-                  .commit(own, batch[row]->prompt(), batch[row]->processed());
-          !done)
-        return done;
-  }
-  endStep(places);
-  return {};
-}
-
-Expected<void>
-PagedKVCacheManager::commitAndStore(ContextBatch batch,
-                                    std::span<const Place> places) {
-  for (size_t row = 0; row < batch.size(); ++row) {
-    const TextGenerationContext &context = *batch[row];
-    Place place = places[row];
-    Sequence &own = sequence(place);
+    Sequence &own = sequence(places[row]);
     if (!own)
       continue;
-    int64_t first = own.committedPages();
-    tiers->stage(own, first, context.processed() / params().pageSize(),
-                 memories[place.replica]);
-    if (Expected<void> done =
-            engine(place).commit(own, context.prompt(), context.processed());
-        !done)
+    Expected<void> done =
+        loader
+            ? loader->commit(loadable(places[row]), *batch[row])
+            : engine(places[row])
+                  .commit(own, batch[row]->prompt(), batch[row]->processed());
+    if (!done)
       return done;
-    if (own.committedPages() > first)
-      tiers->store(index(place), context.prompt(), own.retention(), first,
-                   own.committedPages(), memories[place.replica]);
-    if (own.committedPages() > first &&
-        context.processed() == own.committedPages() * params().pageSize())
-      storeState(place, /*ifPlanned=*/true);
   }
   endStep(places);
   return {};
 }
 
-void PagedKVCacheManager::endStep(std::span<const Place> places) {
+void PagedManager::endStep(std::span<const Place> places) {
   int64_t over = 0;
   for (Place place : places)
     over = std::max(over, slots[index(place)].joined);
   // Earlier steps are complete, too, since a device runs steps in order.
   for (const auto &replica : replicas)
-    for (Replica::Step &step : replica->steps)
+    for (Replica::OpenStep &step : replica->steps)
       if (step.number > 0 && step.number <= over) {
         (void)replica->engine->completeStep(step.ticket);
         step.number = 0;
       }
 }
 
-void PagedKVCacheManager::resetPrefixCache() {
+void PagedManager::resetPrefixCache() {
   for (const auto &replica : replicas) {
     replica->engine->resetPrefixes();
     ++replica->counters.resets;
   }
-  // What later requests store is no continuation of what these have loaded.
-  for (LoadState &state : loads) {
-    state.endLoad = state.nextLoad;
-    state.pagesEnd = std::min(state.pagesEnd, state.endLoad);
-    if (state.isAsking)
-      state.loadDeadline = 0; // it is not waited for
-  }
-  if (tiers)
-    if (Expected<void> done = tiers->reset(); !done && options.warn)
+  if (loader)
+    if (Expected<void> done = loader->reset(); !done && options.warn)
       options.warn(concat("cache manager: a later process may find what was "
                           "forgotten: ",
                           done.error().message));
 }
 
-void PagedKVCacheManager::serveResets() {
+void PagedManager::serveResets() {
   if (!resetSocket || !resetSocket->isRequested())
     return;
   uint64_t upTo = resetSocket->take();
@@ -499,7 +439,7 @@ void PagedKVCacheManager::serveResets() {
   }
 }
 
-int PagedKVCacheManager::resetDescriptor() const {
+int PagedManager::resetDescriptor() const {
   return resetSocket ? resetSocket->descriptor() : -1;
 }
 
@@ -507,63 +447,62 @@ int PagedKVCacheManager::resetDescriptor() const {
 // Figures
 //===----------------------------------------------------------------------===//
 
-int64_t PagedKVCacheManager::numFreeBlocks(int32_t replica) const {
-  return replicas[replica]->engine->pool().numFree();
+int64_t PagedManager::totalNumHostPages() const {
+  return loader ? loader->metrics().hostPages : 0;
 }
 
-const PagedKVCacheManager::Figures &
-PagedKVCacheManager::figures(int32_t replica) const {
-  return replicas[replica]->counters;
+double PagedManager::hostCommittedBlockPct() const {
+  return loader ? static_cast<double>(loader->metrics().usedHostPages) /
+                      loader->metrics().hostPages
+                : 0;
 }
 
-PagedKVCacheManager::Figures &PagedKVCacheManager::figuresOf(int32_t replica) {
-  return replicas[replica]->counters;
+int64_t PagedManager::hostBytes() const {
+  return ReplicatedKVCacheManager::hostBytes() +
+         (loader ? loader->hostBytes() : 0);
 }
 
-const EngineMetrics &PagedKVCacheManager::engineMetrics(int32_t replica) const {
-  return replicas[replica]->engine->metrics();
-}
-
-CacheEngine::PageCounts PagedKVCacheManager::pageCounts(int32_t replica) const {
-  return replicas[replica]->engine->pageCounts();
-}
-
-KVCacheMetrics PagedKVCacheManager::metrics() const {
+KVCacheMetrics PagedManager::count() const {
   KVCacheMetrics sum;
   for (const auto &replica : replicas) {
     const Figures &counters = replica->counters;
-    const KVCacheMetrics &before = replica->before;
-    sum.inputTokens += counters.inputTokens - before.inputTokens;
-    sum.cachedTokens += counters.cachedTokens - before.cachedTokens;
-    sum.refusals += counters.refusals - before.refusals;
-    sum.peakUsedPages += replica->peakUsedPages;
-    sum.evictedPages +=
-        replica->engine->metrics().evictedPages - before.evictedPages;
-    sum.loadedPages += counters.loadedPages - before.loadedPages;
+    sum.inputTokens += counters.inputTokens;
+    sum.cachedTokens += counters.cachedTokens;
+    sum.refusals += counters.refusals;
+    sum.loadedPages += counters.loadedPages;
+    sum.evictedPages += replica->engine->metrics().evictedPages;
   }
-  KVCacheMetrics now = countTiers();
-  sum.storedPages = now.storedPages - tiersBefore.storedPages;
-  sum.diskPagesRead = now.diskPagesRead - tiersBefore.diskPagesRead;
-  sum.diskPagesWritten = now.diskPagesWritten - tiersBefore.diskPagesWritten;
-  sum.storePagesRead = now.storePagesRead - tiersBefore.storePagesRead;
-  sum.storePagesWritten = now.storePagesWritten - tiersBefore.storePagesWritten;
+  if (const TierMetrics *tiers = tierMetrics()) {
+    sum.storedPages = tiers->storedPages;
+    sum.diskPagesRead = tiers->readPages;
+    sum.diskPagesWritten = tiers->writtenPages;
+    sum.storePagesRead = tiers->storeReadPages;
+    sum.storePagesWritten = tiers->storeWrittenPages;
+  }
   return sum;
 }
 
-void PagedKVCacheManager::resetMetrics() {
-  tiersBefore = countTiers();
-  for (const auto &replica : replicas) {
-    const Figures &counters = replica->counters;
-    replica->before = {.inputTokens = counters.inputTokens,
-                       .cachedTokens = counters.cachedTokens,
-                       .evictedPages = replica->engine->metrics().evictedPages,
-                       .refusals = counters.refusals,
-                       .loadedPages = counters.loadedPages};
-    replica->peakUsedPages = replica->engine->pool().numUsed();
-  }
+KVCacheMetrics PagedManager::metrics() const {
+  using Metrics = KVCacheMetrics;
+  Metrics since = count();
+  for (int64_t Metrics::*figure :
+       {&Metrics::inputTokens, &Metrics::cachedTokens, &Metrics::refusals,
+        &Metrics::loadedPages, &Metrics::evictedPages, &Metrics::storedPages,
+        &Metrics::diskPagesRead, &Metrics::diskPagesWritten,
+        &Metrics::storePagesRead, &Metrics::storePagesWritten})
+    since.*figure -= countBefore.*figure;
+  for (const auto &replica : replicas)
+    since.peakUsedPages += replica->peakUsedPages;
+  return since;
 }
 
-Expected<void> PagedKVCacheManager::check() const {
+void PagedManager::resetMetrics() {
+  countBefore = count();
+  for (const auto &replica : replicas)
+    replica->peakUsedPages = replica->engine->pool().numUsed();
+}
+
+Expected<void> PagedManager::check() const {
   for (int32_t index = 0; index < numReplicas(); ++index)
     if (std::string fault = replicas[index]->engine->check(); !fault.empty())
       return makeError(KV_STATUS_INTERNAL, "cache manager: replica ", index,

@@ -1,7 +1,6 @@
 //===- PagedReservations.cpp - What a paged manager gives a request -------===//
 
-#include "PageTiers.h"
-#include "PagedReplica.h"
+#include "PagedManager.h"
 
 #include <algorithm>
 
@@ -9,9 +8,8 @@ using namespace kv;
 
 /// Each step stores the token that the step before it generated, so the last
 /// generated token of `steps` steps needs no place yet: hence steps - 1.
-CacheEngine::Demand
-PagedKVCacheManager::demand(const TextGenerationContext &context,
-                            int32_t steps) const {
+CacheEngine::Demand PagedManager::demand(const TextGenerationContext &context,
+                                         int32_t steps) const {
   return {.length = context.length() + steps - 1,
           .chunk = context.activeLimit() + steps - 1,
           .draft = drafts,
@@ -19,69 +17,63 @@ PagedKVCacheManager::demand(const TextGenerationContext &context,
 }
 
 Expected<CacheEngine::Plan>
-PagedKVCacheManager::planFresh(int32_t replica,
-                               const TextGenerationContext &context,
-                               int32_t steps, bool loads) const {
+PagedManager::planFresh(int32_t replica, const TextGenerationContext &context,
+                        int32_t steps, bool loads) const {
   CacheEngineImpl &engine = *replicas[replica]->engine;
   Expected<Sequence> fresh = engine.open(context.scope(), context.retention());
   if (!fresh)
     return makeError(fresh.error().code, "request ", context.id(), ": ",
                      fresh.error().message);
-  if (!tiers || !loads)
-    return engine.plan(*fresh, context.prompt(), demand(context, steps));
-  tiers->open(unclaimedRequest(), context.scope());
-  return planWithLoads(unclaimedRequest(), engine, *fresh, context, steps);
+  CacheEngine::Demand wanted = demand(context, steps);
+  if (!loader || !loads)
+    return engine.plan(*fresh, context.prompt(), wanted);
+  return loader->plan(loader->openUnclaimed(context.scope()), engine, *fresh,
+                      context.prompt(), wanted);
 }
 
-/// PagedSizes counts on this limit: without it, other requests could be refused
-/// pages that they were promised.
 std::optional<AllocationError>
-PagedKVCacheManager::checkChunk(const TextGenerationContext &context) const {
+PagedManager::checkStep(const TextGenerationContext &context,
+                        int32_t steps) const {
+  using Reason = AllocationError::Reason;
+  // PagedSizes counts on this limit: without it, other requests could be
+  // refused pages that they were promised.
   int64_t most = options.maxChunkTokens;
-  if (most == 0 || context.active() <= most || !sizes.layout().hasWindow())
-    return std::nullopt;
-  return refuse(AllocationError::Reason::Invalid, KV_STATUS_INVALID_ARGUMENT,
-                "request ", context.id(), " computes ", context.active(),
-                " tokens at once, maxChunkTokens is ", most);
+  if (most > 0 && context.active() > most && sizes.layout().hasWindow())
+    return refuse(Reason::Invalid, KV_STATUS_INVALID_ARGUMENT, "request ",
+                  context.id(), " computes ", context.active(),
+                  " tokens at once, maxChunkTokens is ", most);
+  // A state is that of one step.
+  if (steps > 1 && sizes.layout().hasStates())
+    return refuse(Reason::Invalid, KV_STATUS_INVALID_ARGUMENT, "request ",
+                  context.id(), ": ", steps,
+                  " steps, with recurrent collections allowed: 1");
+  return std::nullopt;
 }
 
-void PagedKVCacheManager::limitStep(TextGenerationContext &context,
-                                    Place place) const {
+void PagedManager::limitStep(TextGenerationContext &context,
+                             Place place) const {
   if (sizes.layout().hasStates())
     context.endStepAt(engine(place).nextSnapshot(sequence(place)));
 }
 
-/// A state is that of one step.
-static std::optional<AllocationError>
-checkSteps(const PagedSizes &sizes, const TextGenerationContext &context,
-           int32_t steps) {
-  if (steps == 1 || !sizes.layout().hasStates())
-    return std::nullopt;
-  return AllocationError{
-      AllocationError::Reason::Invalid,
-      {KV_STATUS_INVALID_ARGUMENT,
-       concat("request ", context.id(), ": ", steps,
-              " steps, with recurrent collections allowed: 1")}};
-}
-
 Expected<AllocationPlan>
-PagedKVCacheManager::probe(const TextGenerationContext &context,
-                           int32_t steps) const {
+PagedManager::probe(const TextGenerationContext &context, int32_t steps) const {
   const Place *place = requests.find(context.id());
   if (std::optional<AllocationError> refused =
           checkDemand(context, steps, place ? held(place) : 0))
     return std::unexpected(std::move(refused->error));
-  if (std::optional<AllocationError> refused = checkChunk(context))
+  if (std::optional<AllocationError> refused = checkStep(context, steps))
     return std::unexpected(std::move(refused->error));
-  if (std::optional<AllocationError> refused =
-          checkSteps(sizes, context, steps))
-    return std::unexpected(std::move(refused->error));
-  Expected<CacheEngine::Plan> plan =
-      place && sequence(*place)
-          ? planWithLoads(index(*place), engine(*place), sequence(*place),
-                          context, steps)
-          : planFresh(place ? place->replica : getOrRecommendReplica(context),
-                      context, steps, /*loads=*/true);
+  Expected<CacheEngine::Plan> plan = [&]() -> Expected<CacheEngine::Plan> {
+    if (!place || !sequence(*place))
+      return planFresh(getOrRecommendReplica(context), context, steps,
+                       /*loads=*/true);
+    CacheEngine::Demand wanted = demand(context, steps);
+    if (!loader)
+      return engine(*place).plan(sequence(*place), context.prompt(), wanted);
+    return loader->plan(index(*place), engine(*place), sequence(*place),
+                        context.prompt(), wanted);
+  }();
   if (!plan)
     return std::unexpected(plan.error());
   // On a synchronous device alloc() completes the open steps itself, so pages
@@ -95,7 +87,7 @@ PagedKVCacheManager::probe(const TextGenerationContext &context,
 }
 
 std::expected<Allocation, AllocationError>
-PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
+PagedManager::alloc(TextGenerationContext &context, int32_t steps) {
   const Place *place = requests.find(context.id());
   if (std::optional<AllocationError> refused =
           checkDemand(context, steps, held(place))) [[unlikely]] {
@@ -103,8 +95,9 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
       ++replicas[place->replica]->counters.refusals;
     return std::unexpected(std::move(*refused));
   }
-  if (tiers && loads[index(*place)].isUnderWay()) [[unlikely]]
-    return reserve(context, steps, *place);
+  if (loader && loader->stage(index(*place)) != PageLoader::LoadStage::None)
+      [[unlikely]]
+    return reserve(context, steps, *place, Purpose::Step);
   // The usual case of a decode step: the sequence has room in its own pages.
   if (const Sequence &sequence = this->sequence(*place);
       sequence && engine(*place).hasRoom(sequence, context.length() + steps -
@@ -113,126 +106,166 @@ PagedKVCacheManager::alloc(TextGenerationContext &context, int32_t steps) {
     replicas[place->replica]->counters.inputTokens += context.active();
     return Allocation();
   }
-  return reserve(context, steps, *place);
+  return reserve(context, steps, *place, Purpose::Step);
 }
 
-std::expected<Allocation, AllocationError>
-PagedKVCacheManager::reserve(TextGenerationContext &context, int32_t steps,
-                             Place place) {
-  if (std::optional<AllocationError> refused = checkChunk(context))
-    return std::unexpected(std::move(*refused));
-  if (std::optional<AllocationError> refused =
-          checkSteps(sizes, context, steps))
-    return std::unexpected(std::move(*refused));
+CacheEngine::Plan
+PagedManager::reservePages(const TextGenerationContext &context, Place place,
+                           CacheEngine::Demand &wanted) {
   Sequence &own = sequence(place);
   CacheEngineImpl &engine = this->engine(place);
-  LoadState &state = loads[index(place)];
-  auto coming = [&] {
-    return std::unexpected(
-        refuse(AllocationError::Reason::Loading, KV_STATUS_OUT_OF_MEMORY,
-               "request ", context.id(), " waits for ",
-               state.isAsking ? std::string("what a store has")
-                              : concat(state.endLoad - state.nextLoad,
-                                       " pages from other tiers")));
-  };
-  bool hasAsked = state.isAsking;
-  if (asks(context, place))
-    return coming();
-  bool goesOn = state.endLoad > 0; // with what an earlier call has begun
-  if (goesOn && !load(context, place))
-    return coming();
-  bool isFirst = !own;
-  if (isFirst) {
-    Expected<Sequence> opened =
-        engine.open(context.scope(), context.retention());
-    if (!opened)
-      return std::unexpected(
-          refuse(AllocationError::Reason::Invalid, opened.error().code,
-                 "request ", context.id(), ": ", opened.error().message));
-    own = std::move(*opened);
-    if (tiers)
-      tiers->open(index(place), context.scope());
-  }
-  CacheEngine::Demand wanted = demand(context, steps);
-  auto fits = [&] { return engine.plan(own, context.prompt(), wanted).fits(); };
-  int64_t known = 0; // pages that somebody has computed
-  bool asksNow =
-      !goesOn && findLoadsInTime(context, place, hasAsked, wanted, known);
+  Prompt prompt = context.prompt();
+  auto fits = [&] { return engine.plan(own, prompt, wanted).fits(); };
   if (wanted.loaded > 0 && !fits()) {
     if (!options.asynchronous)
       settle(place.replica);
     if (!fits())
       wanted.loaded = 0; // a refused load is a miss
   }
-  // The pages of a load that goes on are there, but this call may want more.
-  int64_t before = static_cast<int64_t>(own.pages().size());
-  CacheEngine::Plan plan = engine.reserve(own, context.prompt(), wanted);
+  auto before = static_cast<int64_t>(own.pages().size());
+  CacheEngine::Plan plan = engine.reserve(own, prompt, wanted);
   if (plan.verdict == CacheEngine::Verdict::Wait && !options.asynchronous) {
     settle(place.replica);
-    plan = engine.reserve(own, context.prompt(), wanted);
+    plan = engine.reserve(own, prompt, wanted);
   }
-  Figures &counters = replicas[place.replica]->counters;
-  if (!plan.fits()) {
-    ++counters.refusals;
-    if (isFirst)
-      own.release();
-    return std::unexpected(explainRefusal(context, steps, place, plan));
-  }
+  if (!loader || !plan.fits())
+    return plan;
   // The last page that it had may be a copy now, or cut.
   int64_t firstWritten =
       std::clamp<int64_t>(own.processedTokens() / params().pageSize(), 0,
                           std::max<int64_t>(before - 1, 0));
-  followWrites(place, firstWritten);
-  if (known > own.committedPages())
-    engine.keepState(own, known * params().pageSize(), /*isJunction=*/true);
+  loader->willWrite(loadable(place), firstWritten);
   if (plan.hitPages > 0)
-    state.hitEnd = own.committedPages();
-  if (!goesOn && !hasAsked)
-    state.processedBefore = context.processed();
+    loader->tookOver(loadable(place));
+  return plan;
+}
+
+Expected<void> PagedManager::open(const TextGenerationContext &context,
+                                  Place place) {
+  Expected<Sequence> opened =
+      engine(place).open(context.scope(), context.retention());
+  if (!opened)
+    return makeError(opened.error().code, "request ", context.id(), ": ",
+                     opened.error().message);
+  sequence(place) = std::move(*opened);
+  if (loader)
+    loader->open(index(place), context.scope());
+  return {};
+}
+
+std::expected<Allocation, AllocationError>
+PagedManager::reserve(TextGenerationContext &context, int32_t steps,
+                      Place place, Purpose purpose) {
+  using Reason = AllocationError::Reason;
+  using Stage = PageLoader::LoadStage;
+  if (std::optional<AllocationError> refused = checkStep(context, steps))
+    return std::unexpected(std::move(*refused));
+  PageLoader::LoadRequest request = loadable(place);
+  Sequence &own = request.sequence;
+  bool waits = !options.tiers.asynchronous || purpose == Purpose::Prefetch;
+  auto coming = [&] {
+    return std::unexpected(refuse(Reason::Loading, KV_STATUS_OUT_OF_MEMORY,
+                                  "request ", context.id(), " waits for ",
+                                  loader->awaited(request.index)));
+  };
+  // What an earlier call has begun goes on.
+  Stage earlier = loader ? loader->stage(request.index) : Stage::None;
+  int64_t before = earlier == Stage::None
+                       ? context.processed()
+                       : loader->processedBefore(request.index);
+  if (earlier != Stage::None && !loader->resume(request, context, waits))
+    return coming();
+  bool isFirst = !own;
+  if (isFirst)
+    if (Expected<void> opened = open(context, place); !opened)
+      return std::unexpected(
+          AllocationError{Reason::Invalid, std::move(opened.error())});
+  CacheEngine::Demand wanted = demand(context, steps);
+  // The pages of a load that goes on are there, but this call may want more.
+  PageLoader::Found found;
+  if (loader && earlier != Stage::Loading)
+    found = loader->find(request, context.prompt(), wanted, waits);
+  CacheEngine::Plan plan = reservePages(context, place, wanted);
+  if (!plan.fits()) {
+    ++request.figures.refusals;
+    if (isFirst)
+      own.release();
+    return std::unexpected(explainRefusal(context, steps, place, plan));
+  }
+  if (found.known > own.committedPages())
+    request.engine.keepState(own, found.known * params().pageSize(),
+                             /*isJunction=*/true);
   context.skip(own.processedTokens() - context.processed());
   limitStep(context, place);
-  if (isFirst && !isPrefetching)
-    counters.promptTokens += context.length();
+  if (isFirst && purpose == Purpose::Step)
+    request.figures.promptTokens += context.length();
   Gauge &peak = replicas[place.replica]->peakUsedPages;
-  peak = std::max<int32_t>(peak, engine.pool().numUsed());
+  peak = std::max<int32_t>(peak, request.engine.pool().numUsed());
   if (Expected<void> sound = checked(); !sound)
-    return std::unexpected(
-        AllocationError{AllocationError::Reason::Invalid, sound.error()});
-  state.isAsking = asksNow;
-  if (asksNow)
+    return std::unexpected(AllocationError{Reason::Invalid, sound.error()});
+  if (found.isAsked) {
+    loader->ask(request, before);
     return coming();
+  }
   if (wanted.loaded > 0) {
-    beginLoad(place, wanted.loaded);
-    if (!load(context, place))
+    loader->begin(request, wanted.loaded, before);
+    if (!loader->resume(request, context, waits))
       return coming();
-    if (engine.statePlaces(own).write == NullState) {
+    if (request.engine.statePlaces(own).write == NullState) {
       // The state that was reserved is the one that was loaded.
       wanted.loaded = 0;
-      [[maybe_unused]] bool fits =
-          engine.reserve(own, context.prompt(), wanted).fits();
+      [[maybe_unused]] bool fits = reservePages(context, place, wanted).fits();
       assert(fits && "its pages are reserved");
-      followWrites(place, firstWritten);
     }
     limitStep(context, place);
   }
-  return finishReserve(context, place, plan.newPages);
+  int64_t cached = context.processed() - before;
+  if (purpose == Purpose::Step) {
+    request.figures.inputTokens += context.active();
+    request.figures.cachedTokens += cached;
+  }
+  return Allocation{cached, plan.newPages};
 }
 
-Allocation
-PagedKVCacheManager::finishReserve(const TextGenerationContext &context,
-                                   Place place, int32_t newPages) {
-  int64_t cached = context.processed() - loads[index(place)].processedBefore;
-  if (Figures &counters = figuresOf(place.replica); !isPrefetching) {
-    counters.inputTokens += context.active();
-    counters.cachedTokens += cached;
+Expected<int64_t> PagedManager::prefetch(const TextGenerationContext &context) {
+  if (contains(context.id()))
+    return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", context.id(),
+                     " is claimed already: alloc() loads its pages");
+  if (!loader)
+    return 0;
+  int32_t replica = getOrRecommendReplica(context);
+  if (Expected<void> claimed = claim(context.id(), replica); !claimed)
+    return std::unexpected(claimed.error());
+  // Nothing is computed, so no limit of a step matters.
+  TextGenerationContext whole = context;
+  whole.limitActive(1);
+  int64_t cached = 0;
+  loader->untilAnswered([&] {
+    Expected<AllocationPlan> plan = probe(whole, /*steps=*/1);
+    cached = plan ? plan->cachedTokens : 0;
+    return plan.has_value();
+  });
+  if (cached > 0) {
+    // A request that ends one token behind the prefix reserves no more.
+    TextGenerationContext part(context.id(),
+                               context.tokens().first(cached + 1));
+    part.limitActive(1);
+    part.setScope(context.scope());
+    part.setImages(context.images());
+    part.setRetention(context.retention());
+    (void)reserve(part, /*steps=*/1, *requests.find(context.id()),
+                  Purpose::Prefetch);
+    cached = part.processed();
   }
-  return {cached, newPages};
+  if (Expected<void> released = release(context.id()); !released)
+    return std::unexpected(released.error());
+  return cached;
 }
 
 AllocationError
-PagedKVCacheManager::explainRefusal(const TextGenerationContext &context,
-                                    int32_t steps, Place place,
-                                    const CacheEngine::Plan &plan) const {
+PagedManager::explainRefusal(const TextGenerationContext &context,
+                             int32_t steps, Place place,
+                             const CacheEngine::Plan &plan) const {
   using Reason = AllocationError::Reason;
   int64_t pages = plan.newPages + plan.revivedPages;
   if (plan.verdict == CacheEngine::Verdict::Never) {

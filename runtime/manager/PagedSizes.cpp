@@ -99,7 +99,8 @@ Expected<int64_t> PagedKVCacheManager::numBlocks(
     return makeError(KV_STATUS_INVALID_ARGUMENT, "max_batch_size is ",
                      maxBatchSize, ", allowed: at least one for each of ",
                      replicas, " replicas");
-  if (int64_t most = longestSequence(params); maxSeqLen < 1 || maxSeqLen > most)
+  if (int64_t most = PagedSizes::longestSequence(params);
+      maxSeqLen < 1 || maxSeqLen > most)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "max_seq_len is ", maxSeqLen,
                      ", allowed: 1 to ", most);
   PagedSizes sizes(params, maxBatchSize / replicas, maxSeqLen, limits);
@@ -148,10 +149,12 @@ int64_t PagedKVCacheManager::maxSupportedSequenceLength(
     const MultiKVCacheParams &params, int64_t availableCacheMemory,
     const StepLimits &limits) {
   int64_t bytes = availableCacheMemory / params.dataParallelDegree();
-  int64_t most = lastThat(1, longestSequence(params), [&](int64_t tokens) {
-    PagedSizes sizes(params, 1, tokens, limits);
-    int64_t pages = sizes.blocksFor(tokens);
-    return pages <= CacheEngine::MostPages && sizes.bytesFor(pages) <= bytes;
-  });
+  int64_t most =
+      lastThat(1, PagedSizes::longestSequence(params), [&](int64_t tokens) {
+        PagedSizes sizes(params, 1, tokens, limits);
+        int64_t pages = sizes.blocksFor(tokens);
+        return pages <= CacheEngine::MostPages &&
+               sizes.bytesFor(pages) <= bytes;
+      });
   return most - most % params.pageSize();
 }

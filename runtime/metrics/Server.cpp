@@ -38,9 +38,9 @@ prometheus::ClientMetric convert(MetricFamily::Kind kind,
   return result;
 }
 
-class Figures : public prometheus::Collectable {
+class ServedFigures : public prometheus::Collectable {
 public:
-  explicit Figures(MetricsServer::Collect collect)
+  explicit ServedFigures(MetricsServer::Collect collect)
       : collect(std::move(collect)) {}
 
   std::vector<prometheus::MetricFamily> Collect() const override {
@@ -65,13 +65,13 @@ private:
 class Server : public MetricsServer {
 public:
   Server(const std::string &address, const Collect &collect)
-      : figures(std::make_shared<Figures>(collect)), exposer(address) {
+      : figures(std::make_shared<ServedFigures>(collect)), exposer(address) {
     exposer.RegisterCollectable(figures);
   }
   int port() const override { return exposer.GetListeningPorts().at(0); }
 
 private:
-  std::shared_ptr<Figures> figures;
+  std::shared_ptr<ServedFigures> figures;
   prometheus::Exposer exposer;
 };
 

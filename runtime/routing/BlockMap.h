@@ -52,7 +52,7 @@ public:
   /// Takes the machine out of all sets.
   void erase(uint32_t machine) {
     std::vector<uint64_t> blocks;
-    for (const Place &place : places)
+    for (const BlockPlace &place : places)
       if (place.machines.contains(machine))
         blocks.push_back(place.block);
     for (uint64_t block : blocks)
@@ -60,7 +60,7 @@ public:
   }
 
 private:
-  struct Place {
+  struct BlockPlace {
     uint64_t block = 0;
     MachineSet machines; // empty: the place is free
   };
@@ -84,9 +84,9 @@ private:
     }
   }
   void grow() {
-    std::vector<Place> old(places.size() * 2);
+    std::vector<BlockPlace> old(places.size() * 2);
     old.swap(places);
-    for (Place &place : old) {
+    for (BlockPlace &place : old) {
       if (place.machines.empty())
         continue;
       size_t at = home(place.block);
@@ -96,7 +96,7 @@ private:
     }
   }
 
-  std::vector<Place> places; // a power of two
+  std::vector<BlockPlace> places; // a power of two
   size_t used = 0;
 };
 

@@ -25,7 +25,7 @@ struct RoutedEvent {
 };
 
 /// The events of the payload of a message, in either encoding
-/// (docs/guides/observability.md). Error: it is no such payload.
+/// (docs/reference/events.md). Error: it is no such payload.
 Expected<std::vector<RoutedEvent>> decodeEvents(std::string_view payload);
 
 /// What the publisher says of itself.

@@ -35,7 +35,7 @@ public:
     /// Tests lose messages.
     std::function<bool()> loses = {};
   };
-  struct Figures {
+  struct FollowerFigures {
     int64_t messages = 0, gaps = 0, replays = 0, snapshots = 0, unanswered = 0;
   };
 
@@ -55,7 +55,7 @@ public:
   int64_t next() const { return expected; }
   /// Asks for the status at once.
   void check() { nextStatus = {}; }
-  const Figures &figures() const { return counted; }
+  const FollowerFigures &figures() const { return counted; }
   /// What has something to read.
   std::array<zmq::pollitem_t, 2> pollItems();
 
@@ -88,7 +88,7 @@ private:
   int64_t stateGroup = -1; // which group's blocks are states, once one is told
   /// Messages that have come while an answer is awaited.
   std::map<int64_t, std::string> held;
-  Figures counted;
+  FollowerFigures counted;
 };
 
 } // namespace kv

@@ -5,6 +5,7 @@
 #include "BlockMap.h"
 #include "LoadOrder.h"
 
+#include <climits>
 #include <utility>
 
 using namespace kv;
@@ -147,97 +148,104 @@ int64_t PrefixRouter::tierHit(Machine machine, std::span<const uint64_t> prompt,
   return pages - hit;
 }
 
+/// The cheapest machine that choose() has seen so far.
+struct PrefixRouter::Search {
+  const PrefixRouter &router;
+  std::span<const uint64_t> prompt;
+  Choice best = {};
+  int64_t least = INT64_MAX;
+
+  void consider(Machine machine, int64_t pages, int64_t tierPages = 0);
+  template <class Visit>
+  void visitSome(const MachineSet &machines, Visit &&visit) const;
+  void considerDevices();
+  void considerTiers();
+};
+
+void PrefixRouter::Search::consider(Machine machine, int64_t pages,
+                                    int64_t tierPages) {
+  const State &state = *router.state;
+  if (!state.order.isUsable(machine))
+    return;
+  int64_t lacks = std::ssize(prompt) - pages;
+  int64_t cost =
+      100 * (state.order.load(machine) + lacks) - state.tierPercent * tierPages;
+  pages += tierPages;
+  // Where it costs the same, the longer prefix leaves others their room.
+  if (cost < least || (cost == least && pages > best.hitPages)) {
+    least = cost;
+    best = {machine, pages, tierPages, true};
+  }
+}
+
+/// Calls visit(machine) for all of a few machines, and of many for the least
+/// loaded one, unless that takes too many steps.
+template <class Visit>
+void PrefixRouter::Search::visitSome(const MachineSet &machines,
+                                     Visit &&visit) const {
+  if (machines.isListed())
+    return machines.visit(visit);
+  int left = 256;
+  router.state->order.walk([&](Machine machine) {
+    bool isThere = machines.contains(machine);
+    if (isThere)
+      visit(machine);
+    return !isThere && --left > 0;
+  });
+}
+
+/// Those that have the longest prefix that there is, or half of it, and so on.
+void PrefixRouter::Search::considerDevices() {
+  const State &state = *router.state;
+  int64_t longest = firstMissing(0, std::ssize(prompt), [&](int64_t page) {
+    return state.blocks.find(prompt[page]) != nullptr;
+  });
+  const BlockMap &map = state.hasStates ? state.states : state.blocks;
+  int left = state.hasStates ? 8 : INT_MAX; // places where there are states
+  for (int64_t pages = longest; pages > 0 && left > 0;
+       pages = state.hasStates ? pages - 1 : pages / 2)
+    if (const MachineSet *machines = map.find(prompt[pages - 1])) {
+      visitSome(*machines, [&](Machine one) { consider(one, pages); });
+      --left;
+    }
+}
+
+/// The same of prefixes beside devices, but of each machine it is seen how much
+/// it has where.
+void PrefixRouter::Search::considerTiers() {
+  const State &state = *router.state;
+  int64_t most = firstMissing(0, std::ssize(prompt), [&](int64_t page) {
+    return state.blocks.find(prompt[page]) || state.host.find(prompt[page]) ||
+           state.disk.find(prompt[page]);
+  });
+  int left = 16; // machines
+  auto look = [&](Machine machine) {
+    if (left-- <= 0 || !state.order.isUsable(machine))
+      return;
+    int64_t pages = router.hit(machine, prompt);
+    int64_t all = firstMissing(pages, most, [&](int64_t page) {
+      return state.isBeside(machine, prompt[page]);
+    });
+    consider(machine, pages, all - pages);
+  };
+  for (int64_t pages = most; pages > 0 && left > 0; pages /= 2)
+    for (const BlockMap *map : {&state.host, &state.disk})
+      if (const MachineSet *machines = map->find(prompt[pages - 1]))
+        visitSome(*machines, look);
+}
+
 PrefixRouter::Choice
 PrefixRouter::choose(std::span<const uint64_t> prompt) const {
-  // Of many machines with the same prefix, that many are looked at.
-  constexpr int Steps = 256;
-  // Of those with a prefix beside their devices, that many in all.
-  constexpr int TierSteps = 16;
-  const LoadOrder &order = state->order;
-  Choice best;
-  int64_t least = INT64_MAX;
-  auto consider = [&](Machine machine, int64_t pages, int64_t tierPages = 0) {
-    int64_t cost = 100 * (order.load(machine) + std::ssize(prompt) - pages) -
-                   state->tierPercent * tierPages;
-    pages += tierPages;
-    // Where it costs the same, the longer prefix leaves others their room.
-    if (cost < least || (cost == least && pages > best.hitPages)) {
-      least = cost;
-      best = {machine, pages, tierPages, true};
-    }
-  };
-  auto considerAll = [&](const MachineSet &machines, int64_t pages) {
-    if (machines.isListed()) {
-      machines.visit([&](Machine machine) {
-        if (order.isUsable(machine))
-          consider(machine, pages);
-      });
-      return;
-    }
-    int left = Steps;
-    order.walk([&](Machine machine) {
-      bool isThere = machines.contains(machine);
-      if (isThere)
-        consider(machine, pages);
-      return !isThere && --left > 0;
-    });
-  };
-  // As for devices, but of each machine it is seen how much it has where.
-  auto considerTiers = [&] {
-    int64_t end = std::ssize(prompt);
-    int64_t most = firstMissing(0, end, [&](int64_t page) {
-      return state->blocks.find(prompt[page]) ||
-             state->host.find(prompt[page]) || state->disk.find(prompt[page]);
-    });
-    int left = TierSteps;
-    auto look = [&](Machine machine) {
-      if (left-- <= 0 || !order.isUsable(machine))
-        return;
-      int64_t pages = hit(machine, prompt);
-      int64_t all = firstMissing(pages, most, [&](int64_t page) {
-        return state->isBeside(machine, prompt[page]);
-      });
-      consider(machine, pages, all - pages);
-    };
-    for (int64_t pages = most; pages > 0 && left > 0; pages /= 2)
-      for (const BlockMap *map : {&state->host, &state->disk})
-        if (const MachineSet *machines = map->find(prompt[pages - 1])) {
-          if (machines->isListed()) {
-            machines->visit(look);
-            continue;
-          }
-          int steps = Steps;
-          order.walk([&](Machine machine) {
-            bool isThere = machines->contains(machine);
-            if (isThere)
-              look(machine);
-            return !isThere && --steps > 0;
-          });
-        }
-  };
-  // The least loaded of all computes everything; others have the longest prefix
-  // that there is, or half of it, and so on.
-  order.walk([&](Machine machine) {
-    consider(machine, 0);
+  Search search = {*this, prompt};
+  // The least loaded of all computes everything.
+  state->order.walk([&](Machine machine) {
+    search.consider(machine, 0);
     return false;
   });
-  int64_t longest = firstMissing(0, std::ssize(prompt), [&](int64_t page) {
-    return state->blocks.find(prompt[page]) != nullptr;
-  });
-  if (state->hasStates) {
-    int left = 8; // places where there are states
-    for (int64_t pages = longest; pages > 0 && left > 0; --pages)
-      if (const MachineSet *machines = state->states.find(prompt[pages - 1])) {
-        considerAll(*machines, pages);
-        --left;
-      }
-  } else {
-    for (int64_t pages = longest; pages > 0; pages /= 2)
-      if (const MachineSet *machines = state->blocks.find(prompt[pages - 1]))
-        considerAll(*machines, pages);
-  }
+  search.considerDevices();
   if (state->hasTiers && !state->hasStates)
-    considerTiers();
+    search.considerTiers();
+  Choice &best = search.best;
   if (best.isFound) {
     int64_t pages = hit(best.machine, prompt);
     best.tierPages = tierHit(best.machine, prompt, pages);

@@ -6,8 +6,6 @@
 #include "kv/Runtime/Manager/ManagerEvents.h"
 #include "kv/Runtime/Manager/ManagerMetrics.h"
 
-#include <algorithm>
-
 using namespace kv;
 
 /// Lets the manager open a connector to the peer, if one is asked for.
@@ -40,13 +38,8 @@ Expected<void> ManagerHost::open(const MultiKVCacheParams &params,
   if (Expected<void> valid = setup.validate(); !valid)
     return valid;
   bool publishes = !setup.publisher.endpoint.empty();
-  bool isPaged = std::ranges::none_of(setup.devices, &Device::isVirtual) &&
-                 (params.params.empty() || params.params[0].geometry.isPaged());
-  if (!isPaged && (publishes || !setup.zmqEndpointBase.empty() ||
-                   !setup.resetEndpoint.empty()))
-    return makeError(KV_STATUS_INVALID_ARGUMENT,
-                     "events or resets are asked for, allowed: with paged "
-                     "collections on real devices, which alone cache prefixes");
+  if (auto kind = chooseManager(params, setup, publishes); !kind)
+    return std::unexpected(kind.error());
   if (publishes) {
     if (Expected<void> valid = params.validate(); !valid)
       return valid;

@@ -6,7 +6,7 @@ using namespace kv;
 
 void PeerPrompts::take(std::vector<const GenerationRequest *> &arrived) {
   while (auto prompt = peer.takePrompt()) {
-    if (prompt->model || prompt->adapter) { // nobody here has these
+    if (prompt->model || prompt->adapter) { // not available here
       peer.promptDone(prompt->id);
       continue;
     }
@@ -25,7 +25,7 @@ void PeerPrompts::take(std::vector<const GenerationRequest *> &arrived) {
 void PeerPrompts::stepDone() {
   if (ended.empty())
     return;
-  // Their pages may still be copied; afterwards they can be read.
+  // Pages of the prompts may still be in copy; afterwards they can be read.
   (void)manager.waitForLoads(0);
   for (const GenerationRequest *request : ended)
     if (auto at = requests.find(request); at != requests.end()) {

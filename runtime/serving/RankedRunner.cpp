@@ -257,7 +257,7 @@ Expected<void> kv::followSteps(ModelRunner &own, Communicator &ranks,
                                const Device &device) {
   Follower follower(own, ranks, params, device);
   std::vector<std::byte> message;
-  // Until there are requests nobody knows when the first step comes.
+  // Until there are requests, no rank knows when the first step comes.
   using Wait = Communicator::Wait;
   for (Wait wait = Wait::Unlimited;;) {
     if (Expected<void> received = ranks.broadcast(message, wait); !received)

@@ -16,7 +16,7 @@ ActiveRequest::ActiveRequest(const GenerationRequest &request, RequestId id,
   // A context of the tokens at their final address: reserve() may move them.
   context = TextGenerationContext(id, tokens);
   // Logits exist for computed positions only.
-  context.setReusesPrefix(!request.promptLogits);
+  context.setReusesPrefix(!request.needsPromptRows());
   context.setScope({.salt = request.salt});
   context.setRetention(request.retention);
 }
@@ -57,8 +57,8 @@ std::span<ActiveRequest *const> Scheduler::schedule() {
   loading = 0;
   decodeOrContinue(/*decode=*/true);
   decodeOrContinue(/*decode=*/false);
-  // Otherwise a request that was just preempted might be admitted at once, only
-  // to be preempted again.
+  // After a preemption nothing is admitted: the preempted request might come
+  // back at once, only to be preempted again.
   if (!preempted)
     admit();
   if (manager.numReplicas() > 1)
@@ -86,7 +86,7 @@ ActiveRequest &Scheduler::newest(int32_t replica) const {
 }
 
 void Scheduler::decodeOrContinue(bool decode) {
-  // Meanwhile requests only leave the list, and only at `at` or behind it.
+  // Meanwhile requests only leave the list, and only at `at` or after it.
   for (size_t at = 0; at < running.size() && budget > 0;) {
     ActiveRequest &request = *running[at];
     const TextGenerationContext &context = request.context;
@@ -153,9 +153,9 @@ void Scheduler::admit() {
       failed.push_back({&request, claimed.error().message});
       continue;
     }
-    // The whole prompt is reserved at once, or its later chunks are left pages,
-    // so that two prompts in chunks never wait for each other; and a page is
-    // left for each that runs already.
+    // The whole prompt is reserved at once, or pages are left for its later
+    // chunks, so that two prompts in chunks never wait for each other. A page
+    // is left for each running request, too.
     Expected<AllocationPlan> plan = manager.probe(context);
     int64_t others = numRunning(request.replica), left = others;
     for (const ActiveRequest *other : running)

@@ -44,7 +44,7 @@ TextGenerator::TextGenerator(ModelRunner &runner, KVCacheManager &manager,
 
 GenerationStatistics
 TextGenerator::run(std::span<const GenerationRequest> requests) {
-  struct Known : RequestSource {
+  struct KnownRequest : RequestSource {
     std::span<const GenerationRequest> left;
     void poll(bool, std::vector<const GenerationRequest *> &arrived) override {
       for (const GenerationRequest &request : std::exchange(left, {}))
@@ -139,6 +139,13 @@ Expected<void> TextGenerator::admit(const GenerationRequest &request) {
   if (prompt > options.maxSeqLen)
     return refuse(prompt, " prompt tokens, the model takes at most ",
                   options.maxSeqLen);
+  if (Expected<void> good = request.rules.validate(runner.vocabSize()); !good)
+    return good;
+  for (auto [name, count] :
+       {std::pair("log probabilities of ", request.logprobs),
+        std::pair("prompt log probabilities of ", request.promptLogprobs)})
+    if (count < -1 || count > runner.vocabSize())
+      return refuse(name, count, " tokens, allowed: 0 to ", runner.vocabSize());
   keepsTime |= request.retention.duration > 0;
   int64_t room = options.maxSeqLen - prompt;
   auto added = std::make_unique<ActiveRequest>(
@@ -192,7 +199,7 @@ void TextGenerator::step() {
     forget(*failure.request);
   }
   if (batch.empty()) {
-    // Not for long: other requests may arrive meanwhile.
+    // The wait is short, because other requests may arrive meanwhile.
     constexpr int64_t Moment = 5'000'000; // nanoseconds
     if (scheduler.isLoading())
       (void)manager.waitForLoads(Moment);
@@ -272,7 +279,7 @@ void TextGenerator::stepReplica(int32_t replica,
     rowOffsets.push_back(static_cast<int32_t>(tokens.size()));
     int64_t end = context.processed() + context.active();
     for (int64_t at = context.processed(); at < end; ++at) {
-      bool dumped = request->request->promptLogits &&
+      bool dumped = request->request->needsPromptRows() &&
                     at >= request->promptLogits && at < request->promptTokens();
       bool sampled = at + 1 == context.length() && wantsToken(*request);
       if (dumped || sampled)
@@ -310,17 +317,16 @@ void TextGenerator::stepReplica(int32_t replica,
   }
 }
 
-/// Where no request asks for logits, they need not leave the device: then every
-/// wanted row is one that a token is chosen from.
+/// If no request asks for logits, they need not leave the device: then a token
+/// is chosen from every wanted row.
 Expected<TextGenerator::StepResults>
 TextGenerator::execute(const ModelStep &step,
                        std::span<ActiveRequest *const> part) {
   StepResults results;
-  bool chooses =
-      runner.canChoose() && !step.logitRows.empty() &&
-      std::ranges::none_of(part, [](const ActiveRequest *request) {
-        return request->request->promptLogits || request->request->digests;
-      });
+  bool chooses = runner.canChoose() && !step.logitRows.empty() &&
+                 std::ranges::none_of(part, [](const ActiveRequest *request) {
+                   return request->request->needsRows();
+                 });
   if (!chooses) {
     Expected<std::span<const float>> logits = runner.run(step);
     if (!logits)
@@ -343,6 +349,30 @@ TextGenerator::execute(const ModelStep &step,
   return results;
 }
 
+/// The row at a position of the prompt: it predicts the token after it.
+void TextGenerator::passPromptRow(const ActiveRequest &request,
+                                  int64_t position,
+                                  std::span<const float> row) {
+  const GenerationRequest &asked = *request.request;
+  if (asked.promptLogits)
+    sink.promptLogits(asked, position, row);
+  if (asked.promptLogprobs >= 0 && position + 1 < request.promptTokens())
+    sink.logprobs(
+        asked, position + 1,
+        reader.logprobs(row, asked.tokens[position + 1], asked.promptLogprobs));
+}
+
+Expected<int32_t> TextGenerator::draw(const ActiveRequest &request,
+                                      std::span<const float> row) {
+  const GenerationRequest &asked = *request.request;
+  Expected<std::span<const float>> ruled =
+      reader.apply(asked.rules, row, request.tokens, request.promptTokens(),
+                   asked.stopTokens);
+  if (!ruled)
+    return std::unexpected(ruled.error());
+  return sampler.sample(*ruled, asked.sampling, request.newTokens());
+}
+
 bool TextGenerator::consume(ActiveRequest &request,
                             std::span<const int32_t> rows, int32_t firstToken,
                             const StepResults &results) {
@@ -350,22 +380,22 @@ bool TextGenerator::consume(ActiveRequest &request,
   TextGenerationContext &context = request.context;
   std::optional<int32_t> drawn;
   std::optional<uint64_t> digest;
+  std::span<const float> drawnFrom;
   for (size_t i = 0; i < rows.size(); ++i) {
     std::span<const float> row;
     if (!results.logits.empty())
       row = results.logits.subspan(i * runner.vocabSize(), runner.vocabSize());
     int64_t position = context.processed() + rows[i] - firstToken;
-    if (asked.promptLogits && position >= request.promptLogits &&
+    if (asked.needsPromptRows() && position >= request.promptLogits &&
         position < request.promptTokens()) {
-      sink.promptLogits(asked, position, row);
+      passPromptRow(request, position, row);
       request.promptLogits = position + 1;
     }
     if (position + 1 < context.length() || !wantsToken(request))
       continue;
-    Expected<int32_t> token =
-        results.tokens.empty()
-            ? sampler.sample(row, asked.sampling, request.newTokens())
-            : checkToken(results.tokens[i]);
+    Expected<int32_t> token = results.tokens.empty()
+                                  ? draw(request, row)
+                                  : checkToken(results.tokens[i]);
     if (!token) {
       fail(request,
            concat("token ", request.newTokens(), ": ", token.error().message));
@@ -374,6 +404,8 @@ bool TextGenerator::consume(ActiveRequest &request,
     drawn = *token;
     if (asked.digests)
       digest = digestLogits(row);
+    if (asked.logprobs >= 0)
+      drawnFrom = row;
   }
   if (!drawn) {
     context.advance();
@@ -386,6 +418,9 @@ bool TextGenerator::consume(ActiveRequest &request,
     return true;
   }
   ++counted.generatedTokens;
+  if (!drawnFrom.empty())
+    sink.logprobs(asked, static_cast<int64_t>(request.tokens.size()),
+                  reader.logprobs(drawnFrom, *drawn, asked.logprobs));
   sink.token(asked, request.newTokens(), *drawn, digest);
   request.tokens.push_back(*drawn);
   context.update(request.tokens);

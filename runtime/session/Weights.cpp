@@ -103,11 +103,12 @@ static void copyShard(const SafetensorsFile::Tensor &tensor,
   }
 }
 
-/// The elements of a tensor of the file in the order that the argument has.
-static std::vector<char> reordered(Executor &executor,
-                                   const SafetensorsFile::Tensor &tensor,
-                                   const StoredForm &stored, size_t bytes) {
-  std::vector<char> result(tensor.bytes);
+/// Copies the elements of a tensor of the file, of `bytes` bytes, to `target`,
+/// in the order that the argument has.
+static void copyReordered(Executor &executor,
+                          const SafetensorsFile::Tensor &tensor,
+                          const StoredForm &stored, size_t bytes,
+                          void *target) {
   size_t rank = stored.shape.size();
   // Of each dimension of the result: its size, and the step in the file.
   std::vector<int64_t> steps(rank, 1), sizes(rank, 1), by(rank, 1);
@@ -120,6 +121,7 @@ static std::vector<char> reordered(Executor &executor,
   int64_t inner = rank ? sizes[rank - 1] : 1, step = rank ? by[rank - 1] : 1;
   int64_t rows = static_cast<int64_t>(tensor.bytes / bytes) / inner;
   const auto *source = static_cast<const char *>(tensor.data);
+  auto *to = static_cast<char *>(target);
   withSize(bytes, [&](auto size) {
     executor.forRange(rows, 64, [&](int64_t lo, int64_t hi) {
       for (int64_t row = lo; row < hi; ++row) {
@@ -127,12 +129,11 @@ static std::vector<char> reordered(Executor &executor,
         for (size_t d = rank - 1; d-- > 0; rest /= sizes[d])
           from += rest % sizes[d] * by[d];
         for (int64_t i = 0; i < inner; ++i)
-          std::memcpy(result.data() + (row * inner + i) * size,
+          std::memcpy(to + (row * inner + i) * size,
                       source + (from + i * step) * size, size);
       }
     });
   });
-  return result;
 }
 
 /// Whether the file holds all weights in the layouts that the entries take.
@@ -143,6 +144,145 @@ static bool isAsStored(const Manifest &manifest, const SafetensorsFile &file) {
           (argument.shard || argument.layout != layoutOf(file, argument.name)))
         return false;
   return true;
+}
+
+namespace {
+/// How the weight of an argument is made from the tensor of a file.
+struct Form {
+  std::string layout;            // in the file
+  std::vector<int64_t> expected; // shape there
+  int64_t together;              // rows that the layout keeps together
+  bool pack, unpack, reorder, cut;
+
+  Form(const Argument &argument, std::string held)
+      : layout(std::move(held)), expected(sizes(argument)),
+        together(rowsTogether(layout)),
+        pack(layout == "row_major" && argument.layout == "n16k"),
+        unpack(layout == "n16k" && argument.layout == "row_major" &&
+               expected.size() == 2 && expected[0] % 16 == 0),
+        reorder(argument.stored && layout == "row_major"),
+        cut(argument.shard.has_value()) {
+    if (pack)
+      expected = {expected[0] * 16, expected[1]};
+    else if (unpack)
+      expected = {expected[0] / 16, expected[1], 16};
+    if (cut)
+      expected[0] = argument.shard->runs * argument.shard->size / together;
+    if (reorder)
+      expected = argument.stored->shape;
+  }
+
+  bool repacks() const { return pack || unpack; }
+  bool isAsStored() const { return !repacks() && !reorder && !cut; }
+};
+} // namespace
+
+/// Loads the weights of one file.
+struct Weights::Loader {
+  const std::filesystem::path &path;
+  const Device &device;
+  DeviceBackend &backend;
+  int rank;
+  Executor &executor;
+  Weights &weights;
+  struct Tally {
+    size_t weights = 0, bytes = 0;
+  } packed = {}, unpacked = {};
+
+  Expected<void> bind(const Argument &argument);
+  Expected<void> fill(Buffer &copy, const Argument &argument,
+                      const SafetensorsFile::Tensor &tensor, const Form &form);
+};
+
+Expected<void> Weights::Loader::bind(const Argument &argument) {
+  auto invalid = [&](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT, path.string(), ": weight ",
+                     argument.name, ": ", parts...);
+  };
+  std::string wanted = concat(describe(argument.dtype, sizes(argument)), " (",
+                              argument.layout, ")");
+  auto key = std::pair(argument.name, argument.layout);
+  if (auto it = weights.views.find(key); it != weights.views.end()) {
+    KvTensorView same = makeView(nullptr, argument.dtype, sizes(argument));
+    if (describe(same) == describe(it->second))
+      return {};
+    return invalid("one entry wants ", describe(it->second), ", another ",
+                   describe(same));
+  }
+  const SafetensorsFile::Tensor *tensor = weights.file->find(argument.name);
+  if (!tensor)
+    return invalid("not in the file; the artifact wants ", wanted);
+  Form form(argument, layoutOf(*weights.file, argument.name));
+  if (form.cut && argument.shard->shard % form.together != 0)
+    return invalid("the file holds ", describeFile(*tensor, form.layout),
+                   ", a rank's shard has ", argument.shard->shard,
+                   " rows: no multiple of 16");
+  if (tensor->dtype != argument.dtype || tensor->shape != form.expected ||
+      (form.layout != argument.layout && !form.repacks()))
+    return invalid("the file holds ", describeFile(*tensor, form.layout),
+                   ", the artifact wants ", wanted,
+                   form.pack || form.reorder
+                       ? concat(" or ", describe(argument.dtype, form.expected),
+                                " (row_major)")
+                       : "");
+  size_t elementBytes = dtypeBytes(argument.dtype);
+  bool aligned = reinterpret_cast<uintptr_t>(tensor->data) % elementBytes == 0;
+  if (aligned && backend.isHost() && form.isAsStored()) {
+    // The file's memory may be read-only; entries only read weights.
+    weights.views[key] = makeView(const_cast<void *>(tensor->data),
+                                  argument.dtype, sizes(argument));
+    weights.total += tensor->bytes;
+    return {};
+  }
+  Expected<Buffer> copy =
+      Buffer::create(device, argument.dtype, sizes(argument));
+  if (!copy)
+    return makeError(copy.error().code, path.string(), ": weight ",
+                     argument.name, ": ", copy.error().message);
+  weights.views[key] = copy->view();
+  weights.copies.push_back(std::move(*copy));
+  return fill(weights.copies.back(), argument, *tensor, form);
+}
+
+/// Each change writes to memory of its own, the last one to the copy itself
+/// where the host can write it.
+Expected<void> Weights::Loader::fill(Buffer &copy, const Argument &argument,
+                                     const SafetensorsFile::Tensor &tensor,
+                                     const Form &form) {
+  std::vector<int64_t> shape = sizes(argument);
+  size_t elementBytes = dtypeBytes(argument.dtype), bytes = elementBytes;
+  for (int64_t size : shape)
+    bytes *= static_cast<size_t>(size);
+  weights.total += bytes;
+  const void *source = tensor.data;
+  std::vector<std::vector<char>> staged;
+  auto targetOf = [&](bool isLast) -> void * {
+    return isLast && backend.isHost() ? copy.data()
+                                      : staged.emplace_back(bytes).data();
+  };
+  if (form.cut || form.reorder) {
+    void *target = targetOf(!form.repacks());
+    if (form.cut)
+      copyShard(tensor, *argument.shard, rank, form.together, target);
+    else
+      copyReordered(executor, tensor, *argument.stored, elementBytes, target);
+    source = target;
+  }
+  if (form.repacks()) {
+    void *target = targetOf(/*isLast=*/true);
+    int64_t n = form.pack ? shape[0] * 16 : shape[0];
+    (form.pack ? packN16K : unpackN16K)(executor, source, target, n, shape[1],
+                                        elementBytes);
+    Tally &tally = form.pack ? packed : unpacked;
+    ++tally.weights;
+    tally.bytes += bytes;
+    source = target;
+  }
+  if (source == copy.data() || bytes == 0)
+    return {};
+  backend.copyToDevice(copy.data(), source, bytes);
+  // The copy may still be queued when its source is gone.
+  return staged.empty() ? Expected<void>() : backend.synchronize();
 }
 
 Expected<Weights>
@@ -156,135 +296,31 @@ Weights::load(const Manifest &manifest, const std::filesystem::path &path,
   Expected<DeviceBackend *> backend = device.backend();
   if (!backend)
     return std::unexpected(backend.error());
-  bool onHost = (*backend)->isHost();
   // A copy of what is repacked would only cost memory.
-  if (onHost && memory == FileMemory::Copied && isAsStored(manifest, *opened)) {
+  if ((*backend)->isHost() && memory == FileMemory::Copied &&
+      isAsStored(manifest, *opened)) {
     opened = SafetensorsFile::open(path, memory);
     if (!opened)
       return std::unexpected(opened.error());
   }
   Weights weights;
   weights.file = std::move(*opened);
-  size_t packed = 0, packedBytes = 0, unpacked = 0, unpackedBytes = 0;
-
-  auto bind = [&](const Argument &argument) -> Expected<void> {
-    std::vector<int64_t> shape = sizes(argument);
-    auto where = [&] {
-      return concat(path.string(), ": weight ", argument.name, ": ");
-    };
-    auto wanted = [&] {
-      return concat(describe(argument.dtype, shape), " (", argument.layout,
-                    ")");
-    };
-    auto key = std::pair(argument.name, argument.layout);
-    if (auto it = weights.views.find(key); it != weights.views.end()) {
-      KvTensorView same = makeView(nullptr, argument.dtype, shape);
-      if (describe(same) == describe(it->second))
-        return {};
-      return makeError(KV_STATUS_INVALID_ARGUMENT, where(), "one entry wants ",
-                       describe(it->second), ", another ", describe(same));
-    }
-    const SafetensorsFile::Tensor *tensor = weights.file->find(argument.name);
-    if (!tensor)
-      return makeError(KV_STATUS_INVALID_ARGUMENT, where(),
-                       "not in the file; the artifact wants ", wanted());
-    std::string layout = layoutOf(*weights.file, argument.name);
-    bool pack = layout == "row_major" && argument.layout == "n16k";
-    bool unpack = layout == "n16k" && argument.layout == "row_major" &&
-                  shape.size() == 2 && shape[0] % 16 == 0;
-    std::vector<int64_t> expected =
-        pack     ? std::vector<int64_t>{shape[0] * 16, shape[1]}
-        : unpack ? std::vector<int64_t>{shape[0] / 16, shape[1], 16}
-                 : shape;
-    int64_t together = rowsTogether(layout);
-    if (argument.shard)
-      expected[0] = argument.shard->runs * argument.shard->size / together;
-    bool reorder = argument.stored && layout == "row_major";
-    if (reorder)
-      expected = argument.stored->shape;
-    if (argument.shard && argument.shard->shard % together != 0)
-      return makeError(KV_STATUS_INVALID_ARGUMENT, where(), "the file holds ",
-                       describeFile(*tensor, layout), ", a rank's shard has ",
-                       argument.shard->shard, " rows: no multiple of 16");
-    if (tensor->dtype != argument.dtype || tensor->shape != expected ||
-        (layout != argument.layout && !pack && !unpack))
-      return makeError(
-          KV_STATUS_INVALID_ARGUMENT, where(), "the file holds ",
-          describeFile(*tensor, layout), ", the artifact wants ", wanted(),
-          pack || reorder ? concat(" or ", describe(argument.dtype, expected),
-                                   " (row_major)")
-                          : "");
-
-    size_t elementBytes = dtypeBytes(argument.dtype);
-    bool repack = pack || unpack;
-    size_t bytes = elementBytes;
-    for (int64_t size : shape)
-      bytes *= static_cast<size_t>(size);
-    weights.total += bytes;
-    bool aligned =
-        reinterpret_cast<uintptr_t>(tensor->data) % elementBytes == 0;
-    if (aligned && onHost && !repack && !argument.shard && !reorder) {
-      // The file's memory may be read-only; entries only read weights.
-      weights.views[key] =
-          makeView(const_cast<void *>(tensor->data), argument.dtype, shape);
-      return {};
-    }
-    Expected<Buffer> copy = Buffer::create(device, argument.dtype, shape);
-    if (!copy)
-      return makeError(copy.error().code, where(), copy.error().message);
-    if (onHost && !repack && argument.shard) {
-      copyShard(*tensor, *argument.shard, rank, together, copy->data());
-      weights.views[key] = copy->view();
-      weights.copies.push_back(std::move(*copy));
-      return {};
-    }
-    std::vector<char> own(argument.shard ? bytes : 0);
-    if (argument.shard)
-      copyShard(*tensor, *argument.shard, rank, together, own.data());
-    else if (reorder)
-      own = reordered(executor, *tensor, *argument.stored, elementBytes);
-    // A weight for a device's memory is packed or unpacked on the host, and
-    // then copied.
-    const void *source = own.empty() ? tensor->data : own.data();
-    std::vector<char> repacked(!onHost && repack ? bytes : 0);
-    void *target = repacked.empty() ? copy->data() : repacked.data();
-    if (pack) {
-      packN16K(executor, source, target, shape[0] * 16, shape[1], elementBytes);
-      ++packed;
-      packedBytes += bytes;
-    } else if (unpack) {
-      unpackN16K(executor, source, target, shape[0], shape[1], elementBytes);
-      ++unpacked;
-      unpackedBytes += bytes;
-    }
-    if (!repacked.empty())
-      source = repacked.data();
-    if ((!onHost || !repack) && bytes) {
-      (*backend)->copyToDevice(copy->data(), source, bytes);
-      // The copy may still be queued when its source is gone.
-      if (!own.empty() || !repacked.empty())
-        if (Expected<void> done = (*backend)->synchronize(); !done)
-          return done;
-    }
-    weights.views[key] = copy->view();
-    weights.copies.push_back(std::move(*copy));
-    return {};
-  };
-
+  Loader loader = {path, device, **backend, rank, executor, weights};
   for (const Entry &entry : manifest.entries)
     for (const Argument &argument : entry.inputs)
       if (argument.kind == ArgumentKind::Weight)
-        if (Expected<void> bound = bind(argument); !bound)
+        if (Expected<void> bound = loader.bind(argument); !bound)
           return std::unexpected(bound.error());
-  if (packed && log)
-    log(concat(path.string(), ": ", packed, " row-major weights (", packedBytes,
-               " bytes) were packed to n16k at load; a file that "
-               "stores them packed loads faster"));
-  if (unpacked && log)
-    log(concat(path.string(), ": ", unpacked, " packed weights (",
-               unpackedBytes,
-               " bytes) were unpacked to row_major at load; a file that "
-               "stores them row-major loads faster"));
+  auto say = [&](Loader::Tally done, std::string_view from, std::string_view to,
+                 std::string_view better) {
+    if (done.weights && log)
+      log(concat(path.string(), ": ", done.weights, " ", from, " weights (",
+                 done.bytes, " bytes) were ", to,
+                 " at load; a file that stores them ", better,
+                 " loads faster"));
+  };
+  say(loader.packed, "row-major", "packed to n16k", "packed");
+  say(loader.unpacked, "packed", "unpacked to row_major", "row-major");
   // Waits for the queued copies, so that the caller may destroy the result,
   // with the file and the buffers, at any time.
   if (Expected<void> done = (*backend)->synchronize(); !done)

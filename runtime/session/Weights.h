@@ -47,6 +47,8 @@ public:
   size_t bytes() const { return total; }
 
 private:
+  struct Loader;
+
   std::optional<SafetensorsFile> file; // what views point into
   std::vector<Buffer> copies;
   /// By name and layout: entries may take one weight in two layouts.

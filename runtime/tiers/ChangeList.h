@@ -9,12 +9,13 @@
 
 namespace kv {
 
-/// Collects changes until somebody takes them. If nobody does, there are so
-/// many at most; then all records are told of instead.
+/// Collects changes until they are taken. If they are not taken, at most `Most`
+/// are kept; then all records are told of instead.
 class ChangeList {
 public:
   using Name = std::function<uint64_t(const PrefixName &)>;
-  /// `name`: the hash of a record in events; empty: nobody is told.
+  /// `name` is the hash of a record in events; if it is empty, no changes are
+  /// collected.
   explicit ChangeList(Name name = {}) : name(std::move(name)) {}
 
   void add(Tier tier, const PrefixName &record, bool isStored) {
@@ -30,7 +31,7 @@ public:
     changes.clear();
     isLost = true;
   }
-  /// As PageConnector::takeChanges(). True: the caller adds what is there.
+  /// Like PageConnector::takeChanges(). True: the caller adds what is there.
   bool take(bool all, std::vector<TierChange> &to) {
     all |= isLost;
     if (!all)

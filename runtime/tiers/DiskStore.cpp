@@ -139,7 +139,7 @@ Expected<void> DiskStore::openFile() {
   if (fstat(file, &before) != 0)
     return unusable(directory,
                     concat("cannot be used: ", std::strerror(errno)));
-  // What is allocated now cannot be missing later.
+  // Space that is allocated now cannot be missing later.
   int result;
   while ((result = calls.allocate(file, bytes)) == EINTR)
     ;
@@ -246,8 +246,8 @@ void DiskStore::tellIndex(const RecordIndex::Change &change) {
   more.notify_one();
 }
 
-/// The slot is used no more, as soon as nobody reads or writes it.
-void DiskStore::leave(Slot &slot, int32_t index) {
+/// The slot is given up as soon as no thread reads or writes it.
+void DiskStore::leave(DiskSlot &slot, int32_t index) {
   if (slot.isWhole)
     told.add(Tier::Disk, slot.name, /*isStored=*/false);
   slot.isUsed = false;
@@ -326,7 +326,7 @@ void DiskStore::take(std::vector<Finished> &result) {
     ended.swap(finished);
   }
   for (const Job &job : ended) {
-    Slot &slot = all[job.slot];
+    DiskSlot &slot = all[job.slot];
     --slot.users;
     metrics.diskOperations += -1;
     // reset() may have forgotten the record meanwhile.

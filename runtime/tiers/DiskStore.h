@@ -48,7 +48,7 @@ public:
   static Expected<std::unique_ptr<DiskStore>>
   open(const PageConnector::Options &options, SystemCalls &calls,
        TierMetrics &metrics, Waker &waker, ChangeList &told);
-  /// Ends what is under way; what was to be written is written.
+  /// Ends reads and writes in flight; queued writes are still written.
   ~DiskStore();
 
   bool contains(const PrefixName &name) const { return slots.contains(name); }
@@ -68,7 +68,7 @@ public:
   /// it is still being written.
   bool read(const OwnedPage &page, std::span<std::byte> data, int32_t token);
 
-  /// What is over: a read or write with its caller's token.
+  /// A read or write that is over, with its caller's token.
   struct Finished {
     int32_t token;
     bool isRead, done;
@@ -95,9 +95,9 @@ private:
     uint64_t epoch = 0;
     bool done = false;
   };
-  struct Slot {
+  struct DiskSlot {
     PrefixName name;
-    int32_t users = 0; // reads and writes under way
+    int32_t users = 0; // reads and writes in flight
     bool isUsed = false, isWhole = false;
   };
   /// A change of the index that came up in this epoch, of which reset() begins
@@ -117,7 +117,7 @@ private:
   Expected<void> startThreads(int32_t count);
 
   int32_t takeSlot(std::optional<PrefixName> &evicted);
-  void leave(Slot &slot, int32_t index);
+  void leave(DiskSlot &slot, int32_t index);
   void drop(int32_t slot);
   void tellIndex(const RecordIndex::Change &change);
   IndexedRecord recordOf(int32_t slot) const;
@@ -141,9 +141,9 @@ private:
   size_t headerBytes, slotBytes;
   int64_t numSlots;
 
-  // Of the caller's thread.
+  // Members that the caller's thread uses.
   std::unordered_map<PrefixName, int32_t, HashName> slots;
-  std::vector<Slot> all;
+  std::vector<DiskSlot> all;
   std::vector<int32_t> unused;
   Recency recency;
   std::vector<Job> ended; // scratch of take()

@@ -74,7 +74,7 @@ void DiskStore::apply(std::span<const Change> wanted) {
       current.push_back(one.change);
   if (!isCleared)
     isCleared = bool(index->clear(epoch));
-  // What the index does not learn, a later process does not find.
+  // A later process does not find records that the index does not learn of.
   if (!current.empty() && !(isCleared && index->apply(current)))
     metrics.unindexedPages += static_cast<int64_t>(current.size());
 }
@@ -86,9 +86,9 @@ void DiskStore::note(const Change &change) {
 }
 
 void DiskStore::work() {
-  // To change the index waits for the disk, and for all that has been written
-  // before: where there is much to do, seldom, and for many records. A process
-  // that is killed loses the latest ones.
+  // A change of the index waits for the disk, and for everything written
+  // before. So it is made seldom, for many records at a time, when there is
+  // much to do. A process that is killed loses the latest ones.
   constexpr size_t ManyChanges = 1024;
   constexpr auto Patience = std::chrono::milliseconds(250);
   RecordHeader header(headerBytes);
@@ -115,7 +115,7 @@ void DiskStore::work() {
       lock.unlock();
       job.done = job.isRead ? read(job, header) : write(job, header);
       lock.lock();
-      // Also after a failed write, what was in the slot is there no more.
+      // After a failed write, too, the slot's old record is gone.
       if (job.evicted)
         note({{*job.evicted, {.slot = job.slot}, /*forget=*/true}, job.epoch});
       if (!job.isRead && job.done)

@@ -20,8 +20,8 @@ using namespace kv;
 
 namespace {
 
-/// What the child sends: entries, and then how it ends. What follows an Entry
-/// is a key and a value.
+/// Marks of the child's messages: entries, and then how it ends. A key and a
+/// value follow an Entry.
 enum Mark : uint8_t { Entry = 1, Whole = 2, Failed = 3 };
 struct Head {
   uint8_t mark = Entry, database = 0;
@@ -30,8 +30,8 @@ struct Head {
   int32_t error = 0; // LMDB's or errno's, of Failed
 };
 constexpr uint32_t MostValueBytes = 1 << 20;
-/// What a call moves: entries are small, and there may be millions. A pipe
-/// holds as much.
+/// Bytes per call: entries are small, and there may be millions. A pipe holds
+/// as much.
 constexpr size_t BytesAtOnce = 1 << 16;
 /// Seconds after which a child is taken to be lost in the file.
 constexpr unsigned Patience = 120;
@@ -114,7 +114,7 @@ int sendIndex(const std::string &path,
 
 [[noreturn]] void runChild(const std::string &path,
                            const std::vector<const char *> &databases, int to) {
-  // It may crash: quietly, and without what the process does of its own then.
+  // The child may crash: quietly, without the signal handlers of this process.
   for (int signal :
        {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGALRM, SIGPIPE})
     std::signal(signal, SIG_DFL);
@@ -159,8 +159,8 @@ private:
   std::span<const char> unread;
 };
 
-/// What the child sends; nullopt: it has not come to the end, because of
-/// `error`.
+/// Reads the child's messages. nullopt: the child has not come to the end,
+/// because of `error`.
 std::optional<std::vector<IndexEntry>> receive(int from, size_t databases,
                                                int &error) {
   error = MDB_CORRUPTED;

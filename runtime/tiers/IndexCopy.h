@@ -1,9 +1,8 @@
 //===- IndexCopy.h - What an index of unknown state holds -------*- C++ -*-===//
 //
-// LMDB believes its file: a byte that a disk has changed makes it read and
-// write beside its memory. So a file that an earlier process has left is read
-// by a child process, which may crash, and what the child has found goes into a
-// new file.
+// LMDB trusts its file: a byte that a disk has changed makes it read and write
+// outside of its memory. So a child process, which may crash, reads the file of
+// an earlier process, and the entries that it finds go into a new file.
 //
 //===----------------------------------------------------------------------===//
 

@@ -20,7 +20,7 @@ namespace kv {
 
 class Recency {
 public:
-  /// Of the slots 0 to count - 1, none of which is in the order yet. Uses are
+  /// An order of the slots 0 to count - 1, none of which is in it yet. Uses are
   /// numbered from `start` on.
   explicit Recency(int32_t count, uint64_t start = 0)
       : links(count), clock(start) {}
@@ -71,7 +71,7 @@ public:
       remove(slot);
       insert(slot, Retention::Default, 0);
     }
-    for (const Entry &entry : order)
+    for (const RecentEntry &entry : order)
       if (may(entry.slot))
         return entry.slot;
     return -1;
@@ -83,11 +83,11 @@ private:
     int64_t until = 0;
     uint8_t priority = 0;
   };
-  struct Entry {
+  struct RecentEntry {
     uint8_t priority;
     uint64_t order;
     int32_t slot;
-    auto operator<=>(const Entry &) const = default;
+    auto operator<=>(const RecentEntry &) const = default;
   };
   struct Limit {
     int64_t until;
@@ -96,7 +96,7 @@ private:
   };
 
   std::vector<Link> links;
-  std::set<Entry> order;
+  std::set<RecentEntry> order;
   std::set<Limit> limits;
   uint64_t clock;
 };

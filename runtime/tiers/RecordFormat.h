@@ -1,7 +1,7 @@
 //===- RecordFormat.h - A record on a disk ----------------------*- C++ -*-===//
 //
-// A record says itself what it is: whoever reads it compares everything with
-// what was asked for, and never trusts where it was found. Little endian:
+// A record describes itself. A reader compares everything with what was asked
+// for, and never trusts the place where it was found. Little endian:
 //
 //   0    8 bytes  "kvrecord"
 //   8    u32      version of this format
@@ -59,7 +59,7 @@ public:
   ~RecordHeader();
   RecordHeader(const RecordHeader &) = delete;
 
-  /// Begins a record of so many bytes of keys and values.
+  /// Begins a record of `dataBytes` bytes of keys and values.
   void begin(const PrefixPage &page, size_t dataBytes, uint64_t generation);
   void add(std::span<const std::byte> part);
   /// The header, after all parts. Another record has another one.

@@ -42,7 +42,7 @@ Expected<RecordIndex> RecordIndex::open(const std::string &path,
       readIndexInChild(path, {About, Records});
   if (!entries)
     return std::unexpected(entries.error());
-  // Beside the old file, which stays if the process ends here.
+  // Next to the old file, which stays if the process ends here.
   std::string fresh = path + ".new";
   unlink(fresh.c_str());
   Expected<RecordIndex> made = openNew(
@@ -80,7 +80,7 @@ Expected<RecordIndex> RecordIndex::openNew(const std::string &path,
   if (!result)
     result = mdb_dbi_open(transaction, Records, MDB_CREATE, &index.records);
   for (const IndexEntry &entry : entries) {
-    // Of a damaged file: what has no key is not found.
+    // Entries of a damaged file that have no valid key are not found.
     if (entry.key.empty() || entry.key.size() > sizeof(PrefixName))
       continue;
     MDB_val key = bytesOf(entry.key.data(), entry.key.size());

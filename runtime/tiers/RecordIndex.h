@@ -1,9 +1,9 @@
 //===- RecordIndex.h - Which slots of a file hold which records -*- C++ -*-===//
 //
-// An LMDB database beside the file of records, so that a later process finds
-// what an earlier one has stored. It is a hint that may be behind: whoever
-// follows it compares what it finds (RecordFormat.h). LMDB keeps it whole
-// whenever a process is killed.
+// An LMDB database next to the file of records, so that a later process finds
+// records of an earlier one. The index is a hint, which may be out of date: its
+// reader compares the record that it finds (RecordFormat.h). LMDB keeps the
+// index whole whenever a process is killed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 
 namespace kv {
 
-/// What the index says of a record.
+/// The entry of a record in the index.
 struct IndexedRecord {
   int32_t slot = 0;
   uint8_t priority = 0;
@@ -31,9 +31,9 @@ struct IndexedRecord {
 
 class RecordIndex {
 public:
-  /// Opens or makes the database `path` of at most `records` records. What is
-  /// there is read by a child process and copied: a damaged file is an error
-  /// (IndexCopy.h). Errors: LMDB's.
+  /// Opens or makes the database `path` of at most `records` records. A child
+  /// process reads and copies the entries of an existing one: a damaged file is
+  /// an error (IndexCopy.h). Errors: LMDB's.
   static Expected<RecordIndex> open(const std::string &path, int64_t records,
                                     SystemCalls &calls);
   RecordIndex(RecordIndex &&other) noexcept
@@ -60,7 +60,7 @@ public:
   /// Forgets all records, even if the machine loses power, and begins this
   /// generation of them.
   Expected<void> clear(uint64_t generation);
-  /// That of the last clear(); 0: there was none.
+  /// The generation of the last clear(); 0 if there was none.
   Expected<uint64_t> generation() const;
 
 private:
@@ -69,7 +69,7 @@ private:
                                        SystemCalls &calls);
   RecordIndex(MDB_env *environment, SystemCalls &calls)
       : environment(environment), calls(&calls) {}
-  /// What LMDB says that there is must be there: it maps the file.
+  /// Lengthens the file to the size that LMDB states, because LMDB maps it.
   int lengthen();
   Expected<void> change(const std::function<int(MDB_txn *)> &change);
 

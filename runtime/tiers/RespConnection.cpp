@@ -69,12 +69,12 @@ redisReplyObjectFunctions RespConnection::functions() {
 
 void *RespConnection::accept(const RespReply &reply) {
   if (replies == expected)
-    return nullptr; // nobody has asked
+    return nullptr; // not asked for
   (*sink)(replies++, reply);
   return this; // any object that is not null
 }
 
-/// What hiredis is to parse, of one reply, of which this is all if it `ends`.
+/// Gives hiredis bytes of one reply, which are its last if it `ends`.
 bool RespConnection::feed(std::span<const char> bytes, bool ends) {
   size_t before = replies;
   redisReaderFeed(reader, bytes.data(), bytes.size());
@@ -101,12 +101,12 @@ bool RespConnection::takeLine() {
     return feed(line, /*ends=*/true);
   auto bytes = static_cast<size_t>(length);
   rest = bytes + 2;
-  place = texts ? texts->place(replies, bytes) : LongTexts::Place();
+  place = texts ? texts->place(replies, bytes) : LongTexts::TextPlace();
   isPlaced = bytes > 0 && place.size() == bytes;
   return isPlaced || feed(line, /*ends=*/false);
 }
 
-/// So many bytes are where they belong.
+/// Notes that `bytes` bytes have been read to their place.
 void RespConnection::takePlaced(size_t bytes) {
   rest -= bytes;
   size_t head = std::min(bytes, place.head.size());
@@ -243,8 +243,9 @@ ssize_t RespConnection::writeSome(const RespCommands &commands, size_t &part,
 }
 
 ssize_t RespConnection::readSome(size_t &wanted) {
-  // Of what has a place, as much as fits the CPU's caches, to be summed up
-  // there; else little, since what follows may have a place.
+  // A text with a place is read in pieces that fit the CPU's caches, where they
+  // are summed up. Other bytes are read in small pieces, since a text with a
+  // place may follow.
   constexpr size_t Most = size_t(256) << 10;
   bool isInside = isPlaced && rest > 2 && place.head.empty();
   wanted = isInside ? std::min(place.body.size(), Most) : buffer.size();
@@ -260,7 +261,8 @@ Outcome RespConnection::move(const RespCommands &commands,
   isPlaced = false;
   expected = commands.count;
   size_t part = 0, sent = 0, wanted = 0;
-  // A server stops reading while nobody takes its replies, so both ways move.
+  // A server stops reading while its replies are not taken, so this loop moves
+  // both ways.
   while (replies < expected) {
     bool writes = part < commands.parts.size();
     ssize_t written = writes ? writeSome(commands, part, sent) : 0;

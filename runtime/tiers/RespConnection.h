@@ -1,9 +1,9 @@
 //===- RespConnection.h - Commands and replies in time ----------*- C++ -*-===//
 //
 // One connection to a Redis or Valkey server. hiredis writes and reads the
-// protocol, but for the length of a text, so that long ones are read where they
-// belong, without a copy. When bytes move is decided here, so that whatever a
-// server does, a call ends in time.
+// protocol, except the length of a text: long texts are read to their place
+// without a copy. This class decides when bytes move, so that a call ends in
+// time, whatever a server does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ private:
   struct Free {
     void operator()(char *text) const { redisFreeCommand(text); }
   };
-  struct Part {
+  struct TextPart {
     std::unique_ptr<char, Free> large;
     size_t bytes = 0;  // of `large`
     std::string small; // instead: several commands
@@ -43,7 +43,7 @@ private:
     }
   };
 
-  std::vector<Part> parts;
+  std::vector<TextPart> parts;
   size_t count = 0;
 };
 
@@ -58,13 +58,13 @@ struct RespReply {
 /// Where long texts go.
 class LongTexts {
 public:
-  struct Place {
+  struct TextPlace {
     std::span<std::byte> head, body; // the text: first one, then the other
     size_t size() const { return head.size() + body.size(); }
   };
   virtual ~LongTexts() = default;
   /// For the text that is the reply to a command; empty: the reply has it.
-  virtual Place place(size_t command, size_t bytes) = 0;
+  virtual TextPlace place(size_t command, size_t bytes) = 0;
   /// A part of its body is there: next to the one before, and in the CPU's
   /// caches.
   virtual void arrived(std::span<std::byte> part) = 0;
@@ -77,10 +77,10 @@ public:
     Refused, // the server does not let us in
     Closed,  // by the server, or it cannot be reached
     Late,
-    Broken // the server has said what nobody asked for
+    Broken // the server has sent an unexpected reply
   };
   using Clock = std::chrono::steady_clock;
-  /// Of the replies to the commands, in their order.
+  /// Gets the replies to the commands, in their order.
   using OnReply = std::function<void(size_t command, const RespReply &)>;
 
   RespConnection(StoreCalls &calls, const StoreAddress &address)
@@ -105,7 +105,7 @@ private:
   /// Reads what is there, but no more than a piece. As read() has it.
   ssize_t readSome(size_t &wanted);
   void takePlaced(size_t bytes);
-  // False: the server has said what nobody asked for.
+  // False: the server has sent an unexpected reply.
   bool take(std::span<const char> bytes);
   bool takeLine();
   bool feed(std::span<const char> bytes, bool ends);
@@ -122,14 +122,14 @@ private:
   redisContext *context = nullptr;
   redisReader *reader = nullptr;
   std::vector<char> buffer;
-  // Of the call that is under way.
+  // The call in flight.
   const OnReply *sink = nullptr;
   LongTexts *texts = nullptr;
   size_t mostBytes = 0, replies = 0, expected = 0;
-  // Of the reply that is.
-  std::string line;       // what there is of its first one
-  size_t rest = 0;        // of the text behind it and its end
-  LongTexts::Place place; // what is missing of it; empty: hiredis has it
+  // The reply that is being read.
+  std::string line;           // what there is of its first one
+  size_t rest = 0;            // bytes left of the text after the line
+  LongTexts::TextPlace place; // its rest; empty: hiredis has it
   bool isPlaced = false;
 };
 

@@ -11,8 +11,8 @@ using namespace kv;
 /// One asks and reads; the other one also writes, so that a question never
 /// waits for more than a batch of reads.
 static constexpr int NumThreads = 2;
-/// An answer is believed for so long. It may be wrong: a record that is there
-/// no more is a miss, and one that has come meanwhile is computed.
+/// The time for which an answer is believed. An answer may be out of date: a
+/// record that is gone is a miss, and one that has come meanwhile is computed.
 static constexpr auto AbsentFor = std::chrono::seconds(1),
                       PresentFor = std::chrono::seconds(10);
 static constexpr size_t MostEntries = size_t(1) << 16;
@@ -80,7 +80,7 @@ RespStore::Known RespStore::look(const PrefixName &name) {
   if (entries.size() >= MostEntries)
     std::erase_if(entries, [](const auto &one) { return !one.second.isAsked; });
   auto [at, isNew] = entries.try_emplace(name);
-  Entry &entry = at->second;
+  StoreEntry &entry = at->second;
   if (isNew) {
     ask(name);
   } else if (!entry.isAsked && Clock::now() >= entry.until) {
@@ -98,7 +98,7 @@ void RespStore::flush() {
     return;
   {
     std::lock_guard lock(mutex);
-    for (Question &question : asking) {
+    for (StoreQuestion &question : asking) {
       question.round = round;
       questions.push_back(question);
     }
@@ -156,7 +156,7 @@ bool RespStore::take(std::vector<Finished> &result) {
   metrics.storeLosses += lost;
   metrics.storeIsUp = isUp;
   Clock::time_point now = Clock::now();
-  for (const Question &one : answered) {
+  for (const StoreQuestion &one : answered) {
     --busy;
     ++(!one.isAnswered ? metrics.failedStoreQuestions
        : one.isPresent ? metrics.storeHits
@@ -164,8 +164,8 @@ bool RespStore::take(std::vector<Finished> &result) {
     auto at = entries.find(one.name);
     if (one.round == current && at != entries.end())
       at->second = one.isPresent
-                       ? Entry{Known::Present, false, now + PresentFor}
-                       : Entry{Known::Absent, false, now + AbsentFor};
+                       ? StoreEntry{Known::Present, false, now + PresentFor}
+                       : StoreEntry{Known::Absent, false, now + AbsentFor};
   }
   for (const Job &job : ended) {
     --busy;
@@ -178,7 +178,8 @@ bool RespStore::take(std::vector<Finished> &result) {
     if (done)
       (job.isRead ? metrics.storeReadBytes : metrics.storeWrittenBytes) +=
           static_cast<int64_t>(headerBytes + recordBytes);
-    // What was written can be read, and what could not be read is not there.
+    // A record that was written can be read, and one that could not be read is
+    // not there.
     if (job.round == current && (job.isRead ? !done : done)) {
       told.add(Tier::Store, job.page->name, done);
       if (auto [at, isNew] = entries.try_emplace(job.page->name);
@@ -197,7 +198,7 @@ bool RespStore::take(std::vector<Finished> &result) {
 }
 
 Expected<void> RespStore::reset() {
-  // Questions that were asked are answered, but nobody believes it.
+  // Questions that were asked are still answered, but the answers are not used.
   entries.clear();
   std::unique_lock lock(mutex);
   ++round;
@@ -207,7 +208,7 @@ Expected<void> RespStore::reset() {
   epoch.reset();
   failQueued(); // or it would be done in the next epoch
   more.notify_all();
-  // For a call that is under way, and for its own.
+  // Waits for a call in flight, and for the reset itself.
   bool isTold = isUp && wasReset.wait_for(lock, 2 * address.timeout,
                                           [&] { return !wantsReset || !isUp; });
   if (!isTold || wantsReset)

@@ -7,8 +7,8 @@
 //
 // in hexadecimal: NAMESPACE is a digest of the geometry and the model, RECORDS
 // one of the namespace and the epoch, half of which is the records' generation
-// too, and NAME the name of the prefix. So whoever has another geometry, model
-// or epoch neither finds a record nor takes it for one of its own.
+// too, and NAME the name of the prefix. So a process with another geometry,
+// model or epoch neither finds a record nor takes it for one of its own.
 //
 // Nothing is believed: a record is compared with all that was asked for, and
 // whatever the server does or does not do costs misses. Threads talk to it;
@@ -40,12 +40,12 @@ public:
   static Expected<std::unique_ptr<RespStore>>
   open(const PageConnector::Options &options, StoreCalls &calls,
        TierMetrics &metrics, Waker &waker, ChangeList &told);
-  /// Ends what is under way; what was to be written is, if there is time.
+  /// Ends calls in flight; queued writes are still written if there is time.
   ~RespStore();
 
   enum class Known : uint8_t { Absent, Asked, Present };
-  /// What is known of a record. If nothing is, or nothing new, it is asked for,
-  /// with others at the next flush().
+  /// The knowledge of a record. If there is none, or it is old, the record is
+  /// asked for, with others, at the next flush().
   Known look(const PrefixName &name);
   /// Sends what is asked for.
   void flush();
@@ -60,7 +60,7 @@ public:
   /// Appends the reads and writes that are over since the last call. Returns
   /// whether there were any, or answers to what was asked.
   bool take(std::vector<Finished> &finished);
-  /// Whether something is under way, questions included.
+  /// Whether a job or a question is in flight.
   bool isBusy() const { return busy > 0; }
 
   /// Forgets everything, for all processes of the namespace. Error: the store
@@ -83,21 +83,21 @@ private:
     uint64_t round = 0; // of reset()
     bool done = false;
   };
-  struct Question {
+  struct StoreQuestion {
     PrefixName name;
     uint64_t round = 0;
     bool isAnswered = false, isPresent = false;
   };
-  /// What a thread does at once.
-  struct Batch {
-    std::vector<Question> questions;
+  /// The work that a thread does in one round trip.
+  struct StoreBatch {
+    std::vector<StoreQuestion> questions;
     std::vector<Job> jobs;
     std::shared_ptr<const Epoch> epoch;
     bool isWrong = false;   // the epoch is another one
     bool isRefused = false; // a write
     bool empty() const { return questions.empty() && jobs.empty(); }
   };
-  struct Entry {
+  struct StoreEntry {
     Known known = Known::Asked;
     bool isAsked = true;
     Clock::time_point until = {}; // when it is asked for again
@@ -113,14 +113,15 @@ private:
   using Lock = std::unique_lock<std::mutex>;
   void work(int index);
   void sleep(Lock &lock, Clock::time_point until);
-  Batch pick(int index);
-  Outcome run(Batch &batch, RespConnection &connection, RecordHeader &header);
-  Outcome attempt(Batch &batch, RespConnection &connection,
+  StoreBatch pick(int index);
+  Outcome run(StoreBatch &batch, RespConnection &connection,
+              RecordHeader &header);
+  Outcome attempt(StoreBatch &batch, RespConnection &connection,
                   RecordHeader &header);
   class Incoming;
-  void accept(Batch &batch, size_t command, const RespReply &reply,
+  void accept(StoreBatch &batch, size_t command, const RespReply &reply,
               Incoming &records);
-  void finish(Lock &lock, Batch &batch, Outcome outcome);
+  void finish(Lock &lock, StoreBatch &batch, Outcome outcome);
   void learn(Lock &lock, RespConnection &connection);
   std::optional<std::string> askEpoch(RespConnection &connection, bool &resets);
   static std::string hexOf(std::span<const std::byte> bytes);
@@ -137,15 +138,15 @@ private:
   Waker &waker;
   ChangeList &told;
   size_t headerBytes, recordBytes;
-  int32_t mostWrites; // under way, so that slots are left to others
+  int32_t mostWrites; // in flight, so that slots are left to others
   PrefixName nameSpace;
   std::string epochKey;
 
-  // Of the caller's thread.
-  std::unordered_map<PrefixName, Entry, HashName> entries;
-  std::vector<Question> asking;
-  std::vector<Job> ended;         // scratch of take()
-  std::vector<Question> answered; // the same
+  // Members that the caller's thread uses.
+  std::unordered_map<PrefixName, StoreEntry, HashName> entries;
+  std::vector<StoreQuestion> asking;
+  std::vector<Job> ended;              // scratch of take()
+  std::vector<StoreQuestion> answered; // the same
   int64_t busy = 0;
   int32_t writing = 0;
 
@@ -155,12 +156,13 @@ private:
   // Shared.
   std::mutex mutex; // of all below
   std::condition_variable more, wasReset;
-  std::deque<Question> questions;
+  std::deque<StoreQuestion> questions;
   std::deque<Job> reads, writes;
   std::vector<Job> finished;
-  std::vector<Question> answers;
+  std::vector<StoreQuestion> answers;
   std::shared_ptr<const Epoch> epoch; // null: to be learnt
-  /// What reset() has ended: a server that falls back is not believed.
+  /// Epochs that reset() has ended: a server that falls back to one is not
+  /// believed.
   std::set<std::string> retired;
   uint64_t round = 0;
   bool wantsReset = false, isEnding = false;

@@ -11,11 +11,12 @@ using namespace kv;
 using std::chrono::milliseconds;
 
 static constexpr size_t MostQuestions = 1024; // of a batch
-/// Of a batch, which has one record at least: so much moves in one timeout.
+/// The most bytes of a batch, which has one record at least: this many move
+/// within one timeout.
 static constexpr size_t MostBytes = size_t(4) << 20;
 static constexpr milliseconds FirstRetry{100}, LastRetry{10'000};
 
-/// Servers close connections that nobody uses: then, it is tried again.
+/// Servers close idle connections, so a closed one is tried again.
 template <class Attempt>
 static RespConnection::Outcome twice(const RespConnection &connection,
                                      Attempt &&attempt) {
@@ -25,8 +26,8 @@ static RespConnection::Outcome twice(const RespConnection &connection,
                                                                : outcome;
 }
 
-/// How long nothing is tried after so many failures, one after the other. Not
-/// all machines come back at the same time.
+/// The pause after `failures` failures in a row, random so that not all
+/// machines come back at the same time.
 static milliseconds pause(int failures, std::minstd_rand &random) {
   int64_t most = std::min<int64_t>(FirstRetry.count() << std::min(failures, 20),
                                    LastRetry.count());
@@ -49,10 +50,11 @@ static void eachPart(std::span<std::byte> data, Use &&use) {
 /// Puts records where they are wanted, and sums them up on the way.
 class RespStore::Incoming final : public LongTexts {
 public:
-  Incoming(const RespStore &store, const Batch &batch, RecordHeader &header)
+  Incoming(const RespStore &store, const StoreBatch &batch,
+           RecordHeader &header)
       : batch(batch), header(header), found(store.headerBytes) {}
 
-  Place place(size_t command, size_t bytes) override {
+  TextPlace place(size_t command, size_t bytes) override {
     size_t before = 1 + batch.questions.size();
     if (batch.isWrong || command < before)
       return {};
@@ -67,7 +69,7 @@ public:
   bool isRight() { return std::ranges::equal(found, header.finish()); }
 
 private:
-  const Batch &batch;
+  const StoreBatch &batch;
   RecordHeader &header;
   std::vector<std::byte> found; // the header
 };
@@ -90,8 +92,8 @@ std::string_view RespStore::assemble(const Job &job, uint64_t generation,
 // Batches
 //===----------------------------------------------------------------------===//
 
-RespStore::Batch RespStore::pick(int index) {
-  Batch batch;
+RespStore::StoreBatch RespStore::pick(int index) {
+  StoreBatch batch;
   batch.epoch = epoch;
   size_t bytes = headerBytes + recordBytes;
   auto takeFrom = [&](auto &queue, auto &into, size_t most) {
@@ -99,7 +101,7 @@ RespStore::Batch RespStore::pick(int index) {
     into.assign(queue.begin(), queue.begin() + static_cast<ptrdiff_t>(count));
     queue.erase(queue.begin(), queue.begin() + static_cast<ptrdiff_t>(count));
   };
-  // Of reads and writes, the first one is waited for.
+  // Questions and reads come before writes, because callers wait for them.
   if (!questions.empty())
     takeFrom(questions, batch.questions, MostQuestions);
   else if (!reads.empty())
@@ -109,7 +111,8 @@ RespStore::Batch RespStore::pick(int index) {
   return batch;
 }
 
-RespStore::Outcome RespStore::attempt(Batch &batch, RespConnection &connection,
+RespStore::Outcome RespStore::attempt(StoreBatch &batch,
+                                      RespConnection &connection,
                                       RecordHeader &header) {
   Clock::time_point deadline = Clock::now() + address.timeout;
   RespCommands commands;
@@ -121,7 +124,7 @@ RespStore::Outcome RespStore::attempt(Batch &batch, RespConnection &connection,
     return key;
   };
   // Says whether there is a record, as EXISTS does, and that it is of use.
-  for (const Question &question : batch.questions)
+  for (const StoreQuestion &question : batch.questions)
     commands.add({"TOUCH", keyOf(question.name)});
   std::vector<std::byte> record;
   std::string ttl = std::to_string(address.ttl);
@@ -147,8 +150,8 @@ RespStore::Outcome RespStore::attempt(Batch &batch, RespConnection &connection,
       deadline, &records);
 }
 
-void RespStore::accept(Batch &batch, size_t command, const RespReply &reply,
-                       Incoming &records) {
+void RespStore::accept(StoreBatch &batch, size_t command,
+                       const RespReply &reply, Incoming &records) {
   using Kind = RespReply::Kind;
   if (command == 0) {
     batch.isWrong =
@@ -158,7 +161,7 @@ void RespStore::accept(Batch &batch, size_t command, const RespReply &reply,
   if (batch.isWrong)
     return;
   if (size_t at = command - 1; at < batch.questions.size()) {
-    Question &question = batch.questions[at];
+    StoreQuestion &question = batch.questions[at];
     question.isAnswered = reply.kind == Kind::Number;
     question.isPresent = question.isAnswered && reply.number == 1;
   } else {
@@ -169,12 +172,12 @@ void RespStore::accept(Batch &batch, size_t command, const RespReply &reply,
   }
 }
 
-RespStore::Outcome RespStore::run(Batch &batch, RespConnection &connection,
+RespStore::Outcome RespStore::run(StoreBatch &batch, RespConnection &connection,
                                   RecordHeader &header) {
   return twice(connection, [&] { return attempt(batch, connection, header); });
 }
 
-void RespStore::finish(Lock &lock, Batch &batch, Outcome outcome) {
+void RespStore::finish(Lock &lock, StoreBatch &batch, Outcome outcome) {
   bool isGood = outcome == Outcome::Done && !batch.isWrong;
   lock.lock();
   if (isGood) {
@@ -192,7 +195,7 @@ void RespStore::finish(Lock &lock, Batch &batch, Outcome outcome) {
   } else {
     giveUp();
   }
-  for (Question &question : batch.questions) {
+  for (StoreQuestion &question : batch.questions) {
     question.isAnswered &= isGood;
     question.isPresent &= isGood;
     answers.push_back(question);
@@ -215,7 +218,7 @@ void RespStore::giveUp() {
   wasReset.notify_all();
 }
 
-/// What is queued is over, and not done; under the mutex.
+/// Ends all queued jobs as failed; the mutex is held.
 void RespStore::failQueued() {
   answers.insert(answers.end(), questions.begin(), questions.end());
   finished.insert(finished.end(), reads.begin(), reads.end());
@@ -248,8 +251,8 @@ RespStore::epochOf(const std::string &token) const {
   return made;
 }
 
-/// What the epoch is, after it was made if there was none, or if `resets` made
-/// anew: then that becomes false. Nullopt: the server does not say.
+/// The epoch, which is made if there is none. If `resets`, the epoch is made
+/// anew, and `resets` becomes false. nullopt: the server does not answer.
 std::optional<std::string> RespStore::askEpoch(RespConnection &connection,
                                                bool &resets) {
   using Kind = RespReply::Kind;
@@ -337,7 +340,7 @@ void RespStore::work(int index) {
     if (isEnding && (!hasToDo || Clock::now() >= endBy))
       return;
     if (isUp && epoch) {
-      if (Batch batch = pick(index); !batch.empty()) {
+      if (StoreBatch batch = pick(index); !batch.empty()) {
         lock.unlock();
         Outcome outcome = run(batch, connection, header);
         finish(lock, batch, outcome);

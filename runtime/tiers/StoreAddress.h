@@ -11,7 +11,7 @@
 
 namespace kv {
 
-/// What PageConnector::Options::blockStoreEndpoint says:
+/// The parts of PageConnector::Options::blockStoreEndpoint:
 ///
 ///   redis://[[user]:password@]host[:port][/db][?name=value&...]
 ///   unix:///path[?name=value&...], or the path alone, which begins with a /

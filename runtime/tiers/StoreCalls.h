@@ -26,7 +26,7 @@ public:
                ? redisConnectNonBlock(address.host.c_str(), address.port)
                : redisConnectUnixNonBlock(address.path.c_str());
   }
-  /// As poll() of one descriptor.
+  /// poll() of one descriptor.
   virtual int wait(pollfd &of, int milliseconds) {
     return poll(&of, 1, milliseconds);
   }

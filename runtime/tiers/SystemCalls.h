@@ -34,7 +34,7 @@ public:
   virtual int commit(MDB_txn *transaction) {
     return mdb_txn_commit(transaction);
   }
-  /// The same: what was committed outlives a loss of power.
+  /// mdb_env_sync: what was committed outlives a loss of power.
   virtual int sync(MDB_env *environment) {
     return mdb_env_sync(environment, /*force=*/1);
   }

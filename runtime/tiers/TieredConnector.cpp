@@ -75,7 +75,7 @@ int32_t TieredConnector::take(const PrefixPage &page, State state,
   return slot;
 }
 
-/// Nobody finds the slot's record any more.
+/// The slot's record is not found any more.
 void TieredConnector::forget(int32_t slot) {
   if (slots[slot].state == State::Ready)
     told.add(Tier::Host, slots[slot].page.name, /*isStored=*/false);
@@ -248,7 +248,7 @@ Expected<void> TieredConnector::reset() {
       drop(slot);
     }
   told.lose();
-  // Both, whatever becomes of one.
+  // Resets both tiers, even if one fails.
   Expected<void> told = store ? store->reset() : Expected<void>();
   Expected<void> done = disk ? disk->reset() : Expected<void>();
   return done ? told : done;

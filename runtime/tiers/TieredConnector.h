@@ -1,10 +1,10 @@
 //===- TieredConnector.h - Records in memory, on disk and shared -*- C++ -*-==//
 //
-// One flow of data: what is stored goes to a slot of host memory, and from
-// there, behind, to the disk and beside it to the store that machines share;
-// what is loaded comes from a slot of host memory, into which the disk has been
-// read before, or the store if the disk has no record. What has come from the
-// store goes to the disk as well. All tiers evict on their own.
+// One flow of data. A stored record goes to a slot of host memory, and from
+// there, later, to the disk and to the store that machines share. A loaded
+// record comes from a slot of host memory, into which the disk has been read
+// before, or the store if the disk has no record. A record from the store goes
+// to the disk as well. All tiers evict on their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,17 +59,17 @@ private:
   };
   struct HostSlot {
     OwnedPage page;
-    int32_t users = 0; // acquired, reserved, or under way from or to a store
+    int32_t users = 0; // acquired, reserved, or in flight from or to a store
     State state = State::Free;
     bool isKnown = false; // in `known`: find() sees it
   };
 
   explicit TieredConnector(const Options &options);
 
-  /// A record is called as its prefix is in events, but that the model's digest
-  /// is added, bit by bit, so that models have no names in common, and events
-  /// can be told of a record of which nothing but the name is known. Twice is
-  /// not at all.
+  /// A record's name is its prefix's name in events, combined with the model's
+  /// digest by exclusive or. So models have no names in common, and events can
+  /// tell of a record of which only the name is known. mark() is its own
+  /// inverse.
   PrefixName mark(PrefixName name) const {
     for (size_t i = 0; i < name.size(); ++i)
       name[i] ^= modelMark[i];
@@ -89,9 +89,10 @@ private:
   /// Begins to write a record that is ready to the disk, which uses the slot
   /// then.
   void writeToDisk(int32_t slot);
-  /// What is over of one of the two. Returns whether something was.
+  /// Takes a finished job of the disk or of the store. Returns whether there
+  /// was one.
   bool takeNote(bool isStore);
-  /// As poll(). Returns whether something was over.
+  /// Does the work of poll(). Returns whether a job was over.
   bool pollAll();
 
   Options options;

@@ -1,6 +1,6 @@
 //===- Channel.h - Frames between peers, and the time -----------*- C++ -*-===//
 //
-// What a peer sees of the world but for memory (Transport.h): frames that the
+// A peer's view of the world, except memory (Transport.h): frames that the
 // other side has sent, and a clock. Tests have a channel within one thread,
 // whose time is theirs.
 //
@@ -32,8 +32,8 @@ public:
 
   virtual ~Channel() = default;
 
-  /// Again, too: then no answer to what was sent before is heard. Error: the
-  /// endpoint cannot be used.
+  /// Opens the channel, also again: then no answer to earlier messages is
+  /// heard. Error: the endpoint cannot be used.
   virtual Expected<void> open() = 0;
   /// Does not wait. False: there is no connection.
   virtual bool send(const std::string &to, std::string_view frame) = 0;

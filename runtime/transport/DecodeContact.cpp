@@ -130,7 +130,7 @@ void DecodePeer::handle(const Welcome &welcome) {
     return; // what it has said to others
   RecordConversion wanted(*theirs, options.cache);
   if (!wanted.isIdentity()) {
-    // As much as one page needs, and more where that is little.
+    // The bytes that one page needs, and more if these are few.
     int64_t page = slots.pageSize, source = wanted.sourcePage();
     int64_t least = (page + source - 1) / source + 1;
     int64_t count = std::max(least, StagingBytes / wanted.sourceBytes());
@@ -195,7 +195,7 @@ void DecodePeer::watch() {
     unanswered.reset(); // there is no connection yet
 }
 
-/// What the peer was asked for will not come.
+/// The pages that the peer was asked for will not come.
 void DecodePeer::lose(std::string_view why) {
   note(concat("the peer at ", options.endpoint, " ", why,
               ": prompts are computed here"));

@@ -56,8 +56,8 @@ PageConnector::Place DecodePeer::find(const PrefixPage &page) {
   return question->final ? Place::Absent : Place::Coming;
 }
 
-/// Peers keep the state behind the last page of what they are asked for, and
-/// few others: a question for a longer prefix does not stand for this one.
+/// Peers keep the state after the last page of a question, and few others: a
+/// question for a longer prefix does not stand for this one.
 PageConnector::Place DecodePeer::findState(const PrefixPage &part) {
   std::optional<int32_t> index = StateMark::partOf(part.images);
   if (!index || *index < 0 || *index >= stateParts)
@@ -101,7 +101,7 @@ bool DecodePeer::has(const Known &record) const {
 }
 
 /// Adds the page to the question that is not sent yet and ends before it, or
-/// begins one. Null: nobody knows any more what comes before the page.
+/// begins one. Null: the pages before this one are not known any more.
 DecodePeer::Question *DecodePeer::ask(const PrefixPage &page) {
   auto before = known.find(page.parent);
   Question *question =
@@ -152,7 +152,7 @@ void DecodePeer::forgetQuestions() {
   queued.clear();
 }
 
-/// The record `index` of a question, and what comes behind it, will not come.
+/// The record `index` of a question, and those after it, will not come.
 void DecodePeer::giveUp(uint64_t id, int64_t index) {
   for (Question &question : questions)
     if (question.id == id) {

@@ -1,11 +1,11 @@
 //===- DecodePeer.h - Records that a peer computes --------------*- C++ -*-===//
 //
-// What the own records lack is asked of the peer: find() collects the pages of
-// a prompt, the next poll() sends them as one question. Until the answer is
-// there, the pages are Coming, then on a Disk, from which fetch() brings them:
-// into reserved slots of the own records, by a lease and a read. They are
-// published when the peer has confirmed that the lease lasted until the read
-// was over.
+// Asks the peer for pages that the own records lack. find() collects the pages
+// of a prompt, and the next poll() sends them as one question. Until the answer
+// is there, the pages are Coming, then on a Disk. From there fetch() brings
+// them into reserved slots of the own records, by a lease and a read. The pages
+// are published when the peer has confirmed that the lease lasted until the
+// read was over.
 //
 // No thread of its own, and nothing waits but open() and wait().
 //
@@ -35,7 +35,7 @@ public:
   open(const PageConnector::Options &slots,
        std::unique_ptr<PageConnector> records,
        std::unique_ptr<Transport> transport, const Options &options);
-  /// The same by another channel than ZeroMQ.
+  /// Opens a peer by another channel than ZeroMQ.
   static Expected<std::unique_ptr<DecodePeer>>
   open(const PageConnector::Options &slots,
        std::unique_ptr<PageConnector> records,
@@ -81,7 +81,7 @@ private:
     PrefixNames::Prefix prefix;
     bool sent = false, final = false;
     int64_t have = 0;            // tokens that the peer has
-    std::vector<int64_t> states; // pages behind which it has a state
+    std::vector<int64_t> states; // pages after which it has a state
     Time changed;
   };
   struct Known {
@@ -103,8 +103,8 @@ private:
     uint64_t request = 0, generation = 0;
     uint64_t owner = 0; // incarnation of the peer that leases the pages
     Stage stage = Stage::Leasing;
-    /// Nobody wants the pages any more: it goes on only so that its slots are
-    /// not used too early.
+    /// The pages are not wanted any more: the load goes on only so that its
+    /// slots are not used too early.
     bool givenUp = false;
     bool failed = false; // Reading: what is left of it ends with its link
     std::vector<Load> loads;

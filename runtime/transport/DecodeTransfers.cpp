@@ -5,8 +5,9 @@
 using namespace kv;
 using namespace kv::peer;
 
-/// Of one lease: while its pages are read, the owner looks for those of the
-/// next. Nobody reads while it looks for the first one's: that is small.
+/// The bytes of one lease: while its pages are read, the owner looks for those
+/// of the next. Nothing is read while the owner looks for the first lease's
+/// pages, so that lease is small.
 static constexpr int64_t LeaseBytes = int64_t(8) << 20,
                          FirstLeaseBytes = int64_t(1) << 20;
 
@@ -30,12 +31,12 @@ bool DecodePeer::fetch(const PrefixPage &page) {
   return true;
 }
 
-/// Of the next lease.
+/// The bytes of the next lease.
 int64_t DecodePeer::leaseBytes() const {
   return transfers.empty() ? FirstLeaseBytes : LeaseBytes;
 }
 
-/// The slot is nobody's any more.
+/// The slot has no owner any more.
 void DecodePeer::drop(Load &load) {
   loading.erase(load.name);
   records->publish(load.slot, /*written=*/false);
@@ -94,7 +95,7 @@ void DecodePeer::handle(const Leased &leased) {
                   at->stage == Transfer::Stage::Leasing && !at->givenUp;
   if (isWanted && begin(*at, leased))
     return;
-  if (!leased.addresses.empty()) // nobody needs it any more
+  if (!leased.addresses.empty()) // not needed any more
     (void)send(Return{incarnation, leased.request, leased.generation});
   if (at == transfers.end() || at->stage != Transfer::Stage::Leasing)
     return;
@@ -162,7 +163,7 @@ bool DecodePeer::advance(Transfer &transfer) {
     return false;
   }
   if (transfer.link != link) {
-    // Its owner may have been slow only; another incarnation has other leases.
+    // The owner may only have been slow; another incarnation has other leases.
     if (contact == Contact::Connected && transfer.owner == incarnation)
       (void)send(Return{incarnation, transfer.request, transfer.generation});
     finish(transfer, /*valid=*/false);
@@ -174,7 +175,8 @@ bool DecodePeer::advance(Transfer &transfer) {
   return false;
 }
 
-/// Its pages are computed instead, but its slots are not free yet.
+/// Gives up a transfer: its pages are computed instead, but its slots are not
+/// free yet.
 void DecodePeer::giveUp(Transfer &transfer) {
   if (std::exchange(transfer.givenUp, true))
     return;
@@ -221,7 +223,7 @@ void DecodePeer::finish(Transfer &transfer, bool valid) {
   progress = true;
 }
 
-/// Ends links that are not used any more, once nothing is under way there.
+/// Ends links that are not used any more, once no read is in flight there.
 void DecodePeer::closeLinks() {
   std::erase_if(oldLinks, [&](Transport::Peer old) {
     for (const Transfer &transfer : transfers)

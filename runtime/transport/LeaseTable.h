@@ -11,8 +11,8 @@
 namespace kv {
 
 /// Slots that stay as they are until their lease is returned or ends. A lease
-/// is known by its generation, a number that no other one ever has: whoever
-/// names one that is over is told so.
+/// is known by its generation, a number that no other lease ever has. A peer
+/// that names a lease that is over gets an error.
 class LeaseTable {
 public:
   using Clock = std::chrono::steady_clock;
@@ -45,7 +45,7 @@ public:
         return take(generation, now).slots;
     return {};
   }
-  /// All slots, of leases that nobody can return any more.
+  /// Takes the slots of all leases, which cannot be returned any more.
   Slots clear() {
     Slots slots;
     while (!open.empty()) {
@@ -54,7 +54,7 @@ public:
     }
     return slots;
   }
-  /// What is leased must not be used: it is of weights that have changed.
+  /// Ends all leases: their records are of weights that have changed.
   void revoke() {
     for (auto &[generation, lease] : open)
       lease.revoked = true;

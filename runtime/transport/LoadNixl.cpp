@@ -35,17 +35,18 @@ static std::vector<std::string> candidates() {
   return paths;
 }
 
-/// What users have not said otherwise.
+/// Sets environment variables that users have not set.
 static void setDefaults() {
   auto set = [](const char *variable, const char *value) {
     ::setenv(variable, value, /*overwrite=*/0);
   };
-  // What they note of themselves is not for users.
+  // Logs of NIXL and UCX are not for users.
   set("NIXL_LOG_LEVEL", "FATAL");
   set("UCX_LOG_LEVEL", "fatal");
   // UCX's modules for InfiniBand load the system's libibverbs, and so a second
-  // libnl beside the wheel's own: the symbols of one end up in the other, and
-  // the process crashes when it ends. Without such a device nothing is lost.
+  // libnl in addition to the wheel's own: the symbols of one end up in the
+  // other, and the process crashes when it ends. Without such a device nothing
+  // is lost.
   std::error_code error;
   if (std::filesystem::is_empty("/sys/class/infiniband", error) || error)
     set("UCX_MODULES", "^ib,rdmacm");

@@ -24,7 +24,7 @@ using Bytes = std::string;
 /// A longer message ends its connection: ten million tokens take less.
 inline constexpr int64_t MostMessageBytes = int64_t(64) << 20;
 
-// Of the decoding side.
+// Messages of the decoding side.
 
 struct Hello {
   static constexpr uint8_t Kind = 1;
@@ -34,8 +34,8 @@ struct Hello {
   MSGPACK_DEFINE(version, digest, type)
 };
 
-/// Which of the pages of these tokens, from the first on, are there? Those that
-/// are not should be computed.
+/// Asks which of the pages of these tokens, from the first on, are there.
+/// Missing pages should be computed.
 struct Ask {
   static constexpr uint8_t Kind = 2;
   uint64_t incarnation = 0;
@@ -46,8 +46,8 @@ struct Ask {
 };
 
 /// Pins the records [first, end) of an ask: of its n pages, in pages of the
-/// prefilling side, and behind them those of the parts of the states behind 1,
-/// 2, … n pages.
+/// prefilling side, and then those of the parts of the states after 1, 2, … n
+/// pages.
 struct Lease {
   static constexpr uint8_t Kind = 3;
   uint64_t incarnation = 0;
@@ -72,7 +72,7 @@ struct Ping {
   MSGPACK_DEFINE(incarnation)
 };
 
-// Of the prefilling side.
+// Messages of the prefilling side.
 
 struct Welcome {
   static constexpr uint8_t Kind = 64;
@@ -90,8 +90,8 @@ struct Refusal {
   MSGPACK_DEFINE(sentence)
 };
 
-/// The first `tokens` tokens of an ask can be leased, and the states behind
-/// each of so many pages; `final`: no more will be.
+/// The first `tokens` tokens of an ask can be leased, and the states after each
+/// number of pages in `states`. `final`: no more will come.
 struct Have {
   static constexpr uint8_t Kind = 66;
   uint64_t ask = 0;
@@ -153,7 +153,7 @@ public:
     if (kind() != Message::Kind)
       return std::nullopt;
     try {
-      size_t at = 2; // behind the kind
+      size_t at = 2; // after the kind
       // Memory is allocated for as many elements as a message claims to have:
       // each takes a byte at least.
       size_t most = frame.size();

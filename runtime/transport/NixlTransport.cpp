@@ -25,8 +25,8 @@ Expected<std::unique_ptr<NixlTransport>> NixlTransport::open() {
   // A name that no other process has.
   std::random_device entropy;
   std::string name = concat("kv-", entropy(), "-", entropy());
-  // The thread serves peers while this process computes. It sleeps until
-  // something comes, and looks by itself at least so often.
+  // The thread serves peers while this process computes. The thread sleeps
+  // until a message comes, and looks by itself at least this often.
   constexpr AgentConfig Config = {.progressThread = true,
                                   .listenThread = false,
                                   .listenPort = 0,
@@ -57,8 +57,8 @@ Expected<std::unique_ptr<NixlTransport>> NixlTransport::open() {
 }
 
 NixlTransport::~NixlTransport() {
-  // A transfer that is under way is not released: NIXL frees what UCX may still
-  // use.
+  // A transfer in flight is not released: NIXL would free memory that UCX may
+  // still use.
   while (!reads.empty() && state(reads.begin()->first) != State::UnderWay)
     forget(reads.begin()->first);
   if (useBackend)

@@ -11,7 +11,7 @@ namespace kv {
 
 namespace nixl {
 
-// What the C interface names, declared by ourselves.
+// Types that the C interface names, declared by ourselves.
 using Agent = struct AgentObject *;
 using Params = struct ParamsObject *;
 using MemList = struct MemListObject *;

@@ -41,7 +41,8 @@ struct PageType {
   /// XXH3-128 of everything that must be equal, in hexadecimal.
   std::string digest() const;
   /// The first difference, if the digests differ: "heads of kv is 4 on the
-  /// prefilling side and 8 on the decoding side". This is the former's type.
+  /// prefilling side and 8 on the decoding side". This object is the type of
+  /// the prefilling side.
   std::string difference(const PageType &decoding) const;
   /// One replica of such caches. Error: they are not valid.
   Expected<MultiKVCacheParams> params() const;

@@ -11,11 +11,12 @@
 using namespace kv;
 using namespace kv::peer;
 
-/// Of all peers together, so that one that asks and asks costs no more memory.
+/// Limits for all peers together, so that a peer that keeps asking costs no
+/// more memory.
 static constexpr size_t MostQuestions = 1024, MostPrompts = 1024,
                         MostWishes = 256;
 static constexpr int64_t MostLeasedPages = 1 << 16;
-/// Questions that nobody comes back to.
+/// The age at which a question with a final answer is forgotten.
 static constexpr auto QuestionAge = std::chrono::seconds(60);
 /// How often the disk is looked at for a lease that waits for it.
 static constexpr auto DiskPause = std::chrono::milliseconds(2);
@@ -271,8 +272,8 @@ bool PrefillPeer::grant(const Wish &wish) {
   question->changed = channel->now();
   {
     std::lock_guard guard(lock);
-    // Peers never hold so many slots that nothing could be computed. More than
-    // they may hold is not asked for either: it would drive out what is leased.
+    // Peers hold at most half of the slots, so that prompts can still be
+    // computed. No more is asked for either: it would drive out leased records.
     int64_t most = std::max(slots.numSlots / 2, 1);
     int64_t room = most - static_cast<int64_t>(leases.numSlots());
     int64_t end = std::min(lease.end, lease.first + room);

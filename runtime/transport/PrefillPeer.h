@@ -32,7 +32,7 @@ public:
   open(const PageConnector::Options &slots,
        std::unique_ptr<PageConnector> records,
        std::unique_ptr<Transport> transport, const Options &options);
-  /// The same, but there is no thread: whoever has the channel calls turn().
+  /// Opens a peer without a thread: the owner of the channel calls turn().
   static Expected<std::unique_ptr<PrefillPeer>>
   open(const PageConnector::Options &slots,
        std::unique_ptr<PageConnector> records,
@@ -62,13 +62,13 @@ public:
   std::optional<WantedPrompt> takePrompt() override;
   void promptDone(uint64_t id) override;
 
-  /// Answers what has come. What the thread does whenever it wakes.
+  /// Answers what has come. The thread calls it whenever it wakes.
   void turn();
 
 private:
   using Clock = LeaseTable::Clock;
 
-  /// What a peer has asked for, until nobody can be interested any more.
+  /// A peer's question, kept until no one can be interested any more.
   struct Question {
     std::string peer; // its routing id
     uint64_t ask = 0;
@@ -77,9 +77,10 @@ private:
     std::vector<PrefixName> names;
     std::vector<int32_t> tokens;
     int64_t pages = 0; // leading ones that there have been
-    /// Of the first part of the state behind each page; empty without states.
+    /// Names of the first part of the state after each page; empty without
+    /// states.
     std::vector<PrefixName> stateNames;
-    std::vector<int64_t> states; // pages behind which there is a state
+    std::vector<int64_t> states; // pages after which there is a state
     bool final = false;
     Clock::time_point changed;
   };
@@ -127,11 +128,11 @@ private:
   std::unique_ptr<PageConnector> records;
   LeaseTable leases;
   std::deque<WantedPrompt> wanted;
-  std::vector<uint64_t> done; // prompts that nobody computes any more
+  std::vector<uint64_t> done; // prompts that are not computed any more
   bool changed = false;       // a record has been published
   bool interested = false;    // whether somebody waits for that
 
-  // Of the thread.
+  // Members that the thread uses.
   std::list<Question> questions; // by age
   std::list<Wish> wishes;
   uint64_t lastPrompt = 0;

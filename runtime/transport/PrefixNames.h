@@ -20,9 +20,9 @@ struct HashPrefixName {
   }
 };
 
-/// Remembers the tokens behind the names that a connector has given, so that a
-/// peer, which has other names for other page sizes, can be asked. Bounded:
-/// names that nobody has used for long are forgotten.
+/// Remembers the tokens of the names that a connector has given, so that a
+/// peer, which has other names for other page sizes, can be asked. The table is
+/// bounded: names that were not used for long are forgotten.
 class PrefixNames {
 public:
   explicit PrefixNames(size_t most) : most(most) {}
@@ -45,7 +45,8 @@ public:
     std::vector<PrefixName> names; // of its pages
     std::vector<int32_t> tokens;
   };
-  /// What this name names. False: it has been forgotten, or has images.
+  /// Finds the prefix of a name. False: the name has been forgotten, or has
+  /// images.
   bool find(const PrefixName &name, const PrefixName &scope, Prefix &prefix) {
     auto known = scopes.find(scope);
     if (known == scopes.end())
@@ -73,7 +74,7 @@ private:
   };
   using Pages = std::unordered_map<PrefixName, Page, HashPrefixName>;
 
-  /// What is looked at moves to `young`; the nodes stay where they are.
+  /// A page that is looked at moves to `young`; its node stays in place.
   const Page *look(const PrefixName &name) {
     if (auto at = young.find(name); at != young.end())
       return &at->second;

@@ -39,14 +39,14 @@ public:
   virtual ~Transport() = default;
 
   /// Memory in which reads may end, and which peers that are given the address
-  /// afterwards may read. It outlives the transport.
+  /// afterwards may read. The memory outlives the transport.
   virtual Expected<void> add(std::span<std::byte> memory) = 0;
-  /// What a peer needs to reach this memory, as bytes.
+  /// The address that a peer needs to reach this memory, as bytes.
   virtual Expected<std::string> address() = 0;
 
   virtual Expected<Peer> connect(const std::string &address) = 0;
-  /// None of the peer's reads is under way; when this returns, nothing of them
-  /// is written any more.
+  /// None of the peer's reads is in flight. After the return, no read writes
+  /// any more.
   virtual void disconnect(Peer peer) = 0;
 
   /// Begins to read all parts. Error: a part is in no memory that the peer or
@@ -55,7 +55,7 @@ public:
   /// Does not wait. Parts of a read that has failed may still be written until
   /// its peer is disconnected.
   virtual State state(Read read) = 0;
-  /// Of a read that is not under way, before its peer is disconnected.
+  /// Forgets a read that is not in flight, before its peer is disconnected.
   virtual void forget(Read read) = 0;
 };
 

@@ -33,7 +33,8 @@ public:
       made.set(zmq::sockopt::ipv6, true);
       made.set(zmq::sockopt::maxmsgsize, peer::MostMessageBytes);
       if (!listens) {
-        made.set(zmq::sockopt::immediate, true); // nothing is sent to nobody
+        // nothing is sent without a receiver
+        made.set(zmq::sockopt::immediate, true);
         made.set(zmq::sockopt::reconnect_ivl, 20);
         made.set(zmq::sockopt::reconnect_ivl_max, 1000);
       }

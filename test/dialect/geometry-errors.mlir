@@ -49,7 +49,7 @@ kv.store %x into %kv[%i] rows %rows : tensor<?x1x8xf32> into !kv, tensor<?xi32>
 !blocks = memref<?x1x2x16x1x8xf32>
 (%b: !blocks)
 %one = arith.constant 1 : index
-// expected-error @+1 {{part must be 0 (latent rows), not 1}}
+// expected-error @+1 {{plane must be 0 (latent rows), not 1}}
 %d, %n = kv.load (%b, %l, %t, %m)[%i, %one] rows %rows : (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv,
     tensor<?xi32> -> tensor<?x?x1x8xf32>, tensor<?xi32>
 

@@ -133,12 +133,12 @@ kv.update %c rows %ro add(%x) : !cache, tensor<?xi32>, memref<?x2x8xf32>
 
 // -----
 
-// expected-error @+1 {{takes [layer, part] with components, and only then}}
+// expected-error @+1 {{takes [layer, plane] with components, and only then}}
 kv.update %c[%i, %i] rows %ro add(%x) : !cache, tensor<?xi32>, tensor<?x2x8xf32>
 
 // -----
 
-// expected-error @+1 {{takes [layer, part] with components, and only then}}
+// expected-error @+1 {{takes [layer, plane] with components, and only then}}
 kv.update (%b, %l, %t, %m) rows %l add(%x) : (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>, tensor<?x2x8xf32>
 
 // -----
@@ -150,7 +150,7 @@ kv.update (%b, %l, %t, %m)[%c2, %i] rows %l add(%x) : (!blocks, tensor<?xi32>, t
 // -----
 
 %c2 = arith.constant 2 : index
-// expected-error @+1 {{part must be 0 (keys) or 1 (values), not 2}}
+// expected-error @+1 {{plane must be 0 (keys) or 1 (values), not 2}}
 kv.update (%b, %l, %t, %m)[%i, %c2] rows %l add(%x) : (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>, tensor<?x2x8xf32>
 
 // -----
@@ -204,5 +204,5 @@ kv.plan %kv rows %ro mask <causal> : !kv, tensor<?xi32>
 !blocks = memref<?x1x2x16x1x8xf32>
 (%x: tensor<?x1x8xf32>)
 %c1 = arith.constant 1 : index
-// expected-error @+1 {{part must be 0 (latent rows), not 1}}
+// expected-error @+1 {{plane must be 0 (latent rows), not 1}}
 kv.update (%b, %l, %t, %m)[%i, %c1] rows %l add(%x) : (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32>, tensor<?x1x8xf32>

@@ -53,12 +53,12 @@ kv.row_offsets %kv, %ro : !kv, tensor<?xi32>
 
 // -----
 
-// expected-error @+1 {{takes [layer, part] with components, and only then}}
+// expected-error @+1 {{takes [layer, plane] with components, and only then}}
 %d, %n = kv.load %k[%i, %i] rows %ro : !cache, tensor<?xi32> -> tensor<?x?x1x8xf32>, tensor<?xi32>
 
 // -----
 
-// expected-error @+1 {{takes [layer, part] with components, and only then}}
+// expected-error @+1 {{takes [layer, plane] with components, and only then}}
 %d, %n = kv.load (%b, %l, %t, %m)[%i] rows %l : (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x?x1x8xf32>, tensor<?xi32>
 
 // -----
@@ -70,7 +70,7 @@ kv.row_offsets %kv, %ro : !kv, tensor<?xi32>
 // -----
 
 %c2 = arith.constant 2 : index
-// expected-error @+1 {{part must be 0 (keys) or 1 (values), not 2}}
+// expected-error @+1 {{plane must be 0 (keys) or 1 (values), not 2}}
 %d, %n = kv.load (%b, %l, %t, %m)[%i, %c2] rows %l : (!blocks, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?x?x1x8xf32>, tensor<?xi32>
 
 // -----

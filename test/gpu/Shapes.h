@@ -97,55 +97,61 @@ inline std::vector<StepShape> forEveryKernel(std::vector<StepShape> shapes,
   return shapes;
 }
 
+inline auto one(auto change) {
+  return [change](StepShape shape) { return with(shape, change); };
+}
+inline auto type(const char *name) {
+  return one([name](StepShape &s) { s.type = name; });
+}
+inline auto dim(int dim) {
+  return one([dim](StepShape &s) { s.dim = dim; });
+}
+inline auto page(int page) {
+  return one([page](StepShape &s) { s.page = page; });
+}
+/// DeepSeek's rows for this many query heads.
+inline auto latent(int heads) {
+  return one([heads](StepShape &s) {
+    s.heads = 1;
+    s.group = heads;
+    s.dim = 576;
+    s.vDim = 512;
+  });
+}
+inline const auto group8 = one([](StepShape &s) { s.group = 8; });
+inline const auto noTiles = one([](StepShape &s) { s.tiles = false; });
+inline const auto hnd = one([](StepShape &s) { s.headsFirst = true; });
+
+inline std::vector<StepShape> smallShapes(bool everyKernel) {
+  auto heads = one([](StepShape &s) { s.heads = 1; });
+  auto tiny = [&](int count, int cached, int added) {
+    return heads(uniform(count, cached, added));
+  };
+  StepShape mixed{"mixed 2x130+1 1x0+40 1x70+20",
+                  {{0, 40}, {130, 1}, {130, 1}, {70, 20}}};
+  std::vector<StepShape> shapes{
+      tiny(1, 3000, 1), type("f8")(tiny(2, 300, 1)),
+      type("f8p")(group8(tiny(2, 300, 1))),
+      type("f16")(dim(64)(hnd(tiny(1, 200, 1)))),
+      page(64)(group8(tiny(2, 130, 1))), heads(mixed),
+      // Merged by a kernel of its own.
+      with(latent(16)(tiny(1, 600, 1)), [](StepShape &s) {
+        s.dim = 192;
+        s.vDim = 128;
+      })};
+  return everyKernel ? forEveryKernel(std::move(shapes), tiny(1, 150, 1),
+                                      tiny(1, 20, 30))
+                     : ofThisDevice(std::move(shapes));
+}
+
 /// Longest first where a kernel has several, so that what is likely wrong is
 /// seen early. On the fake driver every key takes a microsecond of a CPU.
 /// Unless `everyKernel` is to run, small shapes are a few. `predicted`: also
 /// what measurements/cuda.md predicts; shorter steps check the same kernels.
 inline std::vector<StepShape> stepShapes(bool small, bool everyKernel = true,
                                          bool predicted = false) {
-  auto one = [](auto change) {
-    return [change](StepShape shape) { return with(shape, change); };
-  };
-  auto type = [&](const char *name) {
-    return one([name](StepShape &s) { s.type = name; });
-  };
-  auto dim = [&](int dim) { return one([dim](StepShape &s) { s.dim = dim; }); };
-  auto page = [&](int page) {
-    return one([page](StepShape &s) { s.page = page; });
-  };
-  auto group8 = one([](StepShape &s) { s.group = 8; });
-  auto noTiles = one([](StepShape &s) { s.tiles = false; });
-  auto hnd = one([](StepShape &s) { s.headsFirst = true; });
-  // DeepSeek's rows for this many query heads.
-  auto latent = [&](int heads) {
-    return one([heads](StepShape &s) {
-      s.heads = 1;
-      s.group = heads;
-      s.dim = 576;
-      s.vDim = 512;
-    });
-  };
-  if (small) {
-    auto heads = one([](StepShape &s) { s.heads = 1; });
-    auto tiny = [&](int count, int cached, int added) {
-      return heads(uniform(count, cached, added));
-    };
-    StepShape mixed{"mixed 2x130+1 1x0+40 1x70+20",
-                    {{0, 40}, {130, 1}, {130, 1}, {70, 20}}};
-    std::vector<StepShape> shapes{
-        tiny(1, 3000, 1), type("f8")(tiny(2, 300, 1)),
-        type("f8p")(group8(tiny(2, 300, 1))),
-        type("f16")(dim(64)(hnd(tiny(1, 200, 1)))),
-        page(64)(group8(tiny(2, 130, 1))), heads(mixed),
-        // Merged by a kernel of its own.
-        with(latent(16)(tiny(1, 600, 1)), [](StepShape &s) {
-          s.dim = 192;
-          s.vDim = 128;
-        })};
-    return everyKernel ? forEveryKernel(std::move(shapes), tiny(1, 150, 1),
-                                        tiny(1, 20, 30))
-                       : ofThisDevice(std::move(shapes));
-  }
+  if (small)
+    return smallShapes(everyKernel);
   StepShape b64 = uniform(64, 8191, 1), long1 = uniform(1, 32767, 1),
             mid = uniform(16, 4095, 1), prompt = uniform(1, 0, 8192);
   // Of 64 rows a sequence: the second warpgroup of tiles has none, or there is

@@ -189,6 +189,12 @@ Step::Step(Gpu &gpu, const StepShape &given)
   deviceOffsets = buffers.copyOf(offsets);
   deviceLengths = buffers.copyOf(lengths);
 
+  fillCache(pages);
+  setParams(columns);
+}
+
+/// The cache with noise in it, and the noise of the queries.
+void Step::fillCache(int64_t pages) {
   int64_t plane = int64_t(shape.page) * shape.heads * shape.dim;
   cache.pageStride = plane * (shape.vDim ? 1 : 2);
   cache.planeStride = cache.layerStride = plane;
@@ -198,9 +204,6 @@ Step::Step(Gpu &gpu, const StepShape &given)
       shape.headsFirst ? int64_t(shape.page) * shape.dim : shape.dim;
   cache.pages = int32_t(pages);
   cache.pageSize = shape.page;
-  int64_t row = int64_t(shape.heads) * shape.group * shape.dim;
-  int64_t outRow = int64_t(shape.heads) * shape.group * shape.valueDim();
-  int64_t tokens = shape.tokens();
   for (const AttentionKernel *kernel : shape.kernels())
     launches.push_back({kernel, {}});
   const AttentionKernel &any = *launches.at(0).kernel;
@@ -213,8 +216,15 @@ Step::Step(Gpu &gpu, const StepShape &given)
     scaleNoise = {nullptr,      elements, elements,          3,
                   KV_DTYPE_F32, 0,        -cacheNoise.power, 1};
   }
-  queryNoise = {nullptr, tokens * row, tokens * row, 2, any.query, shape.dim};
+  int64_t queries = shape.tokens() * shape.heads * shape.group * shape.dim;
+  queryNoise = {nullptr, queries, queries, 2, any.query, shape.dim};
   cache.data = buffers.makeNoise(cacheNoise);
+}
+
+void Step::setParams(int64_t columns) {
+  int64_t row = int64_t(shape.heads) * shape.group * shape.dim;
+  int64_t outRow = int64_t(shape.heads) * shape.group * shape.valueDim();
+  int64_t tokens = shape.tokens();
   void *q = buffers.makeNoise(queryNoise);
   ScalesView scales{};
   if (groups) {

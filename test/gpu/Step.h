@@ -119,6 +119,8 @@ private:
     std::vector<kv::plan::Tile> tiles;
     std::vector<kv::plan::Cut> cuts;
   };
+  void fillCache(int64_t pages);
+  void setParams(int64_t columns);
   HostPlan hostPlan(const Launch &launch) const;
 
   Gpu &gpu;

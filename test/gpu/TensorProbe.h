@@ -59,8 +59,7 @@ KV_BODY void tensorProbeBody(B &b, const ProbeParams &p) {
       float sums[32];
       b.loadTensor(sums, own.behind(from));
       b.awaitLoads(sums);
-      KV_UNROLL
-      for (int i = 0; i < 32; ++i)
+      KV_UNROLL for (int i = 0; i < 32; ++i)
         if (b.thread() < ProbeRows)
           b.store(p.out + b.thread() * N + from + i, sums[i]);
     }

@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 # The package kvmlir lies in a build's folder.
-sys.path[:0] = [*(str(ROOT / "tools" / name) for name in ("kv-import", "kv-generate", "kv-serve", ".")),
+sys.path[:0] = [*(str(ROOT / "tools" / name) for name in ("kv-import", "kv-generate", "kv-serve", "docs", ".")),
                 *(str(Path(__file__).resolve().parent / folder) for folder in (".", "kvmlir", "raise", "serving")),
                 os.environ.get("KV_PYTHON_PACKAGE") or str(ROOT / "build/release/python")]
 # What is refused is not tried through PyTorch, even where its environment is there.

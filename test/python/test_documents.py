@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pytest
 
-import model_table
 from kv_import import synthetic
 from tools import ROOT, find
 
@@ -170,17 +169,8 @@ def test_declared_output():
     assert not matches("a.c\n", "abc\n")
 
 
-def test_the_tables_of_models_are_those_of_the_record():
-    found = model_table.record()
-    assert len(found["rows"]) >= 83
-    text = model_table.PAGE.read_text(encoding="utf-8")
-    assert model_table.page(text, found) == text
-    spoilt = {**found, "rows": [{**found["rows"][0], "equal": False, "said": "no"}, *found["rows"][1:]]}
-    assert model_table.page(text, spoilt) != text
-
-
 def test_what_options_are_made_of():
-    """Headers and page have the rows; if not, run scripts/options.py. What binds all options names none."""
+    """Headers have the rows; if not, run scripts/options.py. What binds all options names none."""
     sys.path.insert(0, str(ROOT / "scripts"))
     import options
     for path, text in options.outputs().items():

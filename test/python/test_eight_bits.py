@@ -1,4 +1,4 @@
-"""Attention whose products are of 8 bits (docs/guides/products.md): on the CPU against the definition in numpy,
+"""Attention whose products are of 8 bits (docs/reference/products.md): on the CPU against the definition in numpy,
 rows whose bits depend on nothing around them, and what kv-import writes."""
 
 import subprocess

@@ -9,6 +9,7 @@
 #ifndef KV_TEST_UNIT_FAKEMODEL_H
 #define KV_TEST_UNIT_FAKEMODEL_H
 
+#include "kv/Runtime/Serving/LogitRules.h"
 #include "kv/Runtime/Serving/ModelRunner.h"
 #include "kv/Runtime/Serving/Sampler.h"
 
@@ -52,10 +53,15 @@ public:
                                      int64_t maxSeqLen) {
     std::vector<int32_t> history = request.tokens, result;
     Sampler sampler;
+    LogitReader reader;
     while (static_cast<int64_t>(result.size()) < request.maxNewTokens &&
            static_cast<int64_t>(history.size()) < maxSeqLen) {
-      int32_t token =
-          *sampler.sample(logits(history), request.sampling, result.size());
+      std::vector<float> computed = logits(history);
+      std::span<const float> row = computed;
+      if constexpr (requires { request.rules; })
+        row = *reader.apply(request.rules, row, history, request.tokens.size(),
+                            request.stopTokens);
+      int32_t token = *sampler.sample(row, request.sampling, result.size());
       for (int32_t stop : request.stopTokens)
         if (token == stop)
           return result;

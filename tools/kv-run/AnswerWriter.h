@@ -14,7 +14,7 @@
 
 namespace kv::run {
 
-/// What the statistics line says beside the generator's own figures.
+/// Figures of the statistics line in addition to the generator's own.
 struct RunFigures {
   int64_t pagesTotal = 0;
   int64_t hostPages = 0;

@@ -43,7 +43,7 @@ static Expected<void> chooseTiers(const Options &options,
   constexpr int64_t MostBytes = int64_t(512) << 20;
   PagedSizes sizes(params, options.steps.maxBatch / options.replicas, 0,
                    {.snapshots = setup.snapshots});
-  // What peers may read is in host memory, so all that the devices have is.
+  // Peers read from host memory, so it has room for all pages of the devices.
   int64_t hostPages = options.hostPages.value_or(sizes.hostPages(
       setup.numPages, setup.peer.role == Prefill ? INT64_MAX : MostBytes));
   for (KVCacheParams &one : params.params) {

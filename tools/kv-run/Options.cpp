@@ -60,14 +60,8 @@ static void addTables(CLI::App &app, ManagerSetup &setup,
     option->needs(options.at(needed));
 }
 
-std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
-  Options options;
-  CLI::App app("Serves generation requests with a compiled model. One JSON "
-               "object a line, in and out; token ids only.",
-               "kv-run");
-  app.footer("Without --pages and --cache-bytes a replica has pages for 4 "
-             "requests of the model's length, and all of them at most 1 GiB.");
-  app.set_version_flag("--version", "kv-run " KV_VERSION);
+/// Adds what is run, and on what.
+static void addModel(CLI::App &app, Options &options) {
   app.add_option("model", options.artifact, "artifact of kv-compile (.so)")
       ->required();
   app.add_option("--weights", options.weights, "safetensors file")->required();
@@ -92,6 +86,17 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   app.add_flag("!--no-graphs", options.graphs,
                "on a GPU: call the entry for every step, also where an equal "
                "one is kept as a CUDA graph");
+}
+
+std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
+  Options options;
+  CLI::App app("Serves generation requests with a compiled model. One JSON "
+               "object a line, in and out; token ids only.",
+               "kv-run");
+  app.footer("Without --pages and --cache-bytes a replica has pages for 4 "
+             "requests of the model's length, and all of them at most 1 GiB.");
+  app.set_version_flag("--version", "kv-run " KV_VERSION);
+  addModel(app, options);
   addTables(app, options.setup, options.steps);
   app.get_option("--cache-bytes")->excludes(app.get_option("--pages"));
   app.add_option("--page-size", options.pageSize,

@@ -35,7 +35,7 @@ struct Options {
   bool stream = true;
   double rankTimeout = 4; // seconds
 
-  /// A given flag that asks for pages beside the devices'; null: there is none.
+  /// A given flag that asks for pages outside the devices; null: there is none.
   const char *tierFlag() const;
 };
 

@@ -12,9 +12,9 @@
 namespace kv::run {
 
 /// The ranks that compute with this process; null where mpirun has started
-/// none. Errors: more than one process, and an artifact for one, or the other
-/// way round; an option that several ranks do not take; those of Communicator;
-/// files that are not the same on all ranks.
+/// none. Errors: several processes with an artifact for one, or the other way
+/// round; an option that several ranks do not take; those of Communicator;
+/// different files on the ranks.
 Expected<std::shared_ptr<Communicator>> openRanks(const Options &options);
 
 /// The device of this process. Errors: no such device; with several ranks,

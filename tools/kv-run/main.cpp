@@ -61,7 +61,7 @@ int answer(const Options &options, LoadedModel &loaded, ManagerHost &caches,
   RequestStream stream(input, dumps);
   std::unique_ptr<LogitsDump> dump;
   if (dumps) {
-    // It would be empty by the time that it is read, or lost.
+    // A dump onto a file that is read would empty or lose it.
     for (const std::string &source :
          {options.artifact, options.weights, options.requests})
       if (std::error_code none;
@@ -121,7 +121,7 @@ int serve(const Options &options) {
     return done ? ExitAnswered : unusable(done.error().message);
   }
   RankedRunner runner(*loaded->runner, ranks.get(), [](const Error &error) {
-    // Nobody can compute any more, and the others do not know it yet.
+    // No rank can compute any more, and the others do not know it yet.
     std::fflush(stdout);
     ranks->abort(unusable(error.message));
   });

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """predictions.py IMAGES: predicts the steps that gpu-verify times, from the machine code in the
-folder IMAGES, and writes what it finds to tools/gpu-verify/gpu_verify/predictions.json and, from there, to
-the table of docs/measurements/cuda.md. The models are those of steps.py; nothing is measured.
-predictions.py --check: whether that table is of that file.
+folder IMAGES, and writes what it finds to tools/gpu-verify/gpu_verify/predictions.json, which the site shows
+(docs/measurements/cuda.md). The models are those of steps.py; nothing is measured.
 """
 
 import argparse
@@ -17,9 +16,6 @@ from listing import Listing, Problem
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "tools/gpu-verify/gpu_verify/predictions.json"
-PAGE = ROOT / "docs/measurements/cuda.md"
-BEGIN, END = "<!-- predictions.py -->\n", "<!-- predictions.py ends -->\n"
-HEAD = "| step, as `gpu-verify` names it | kernel | predicted | beside |\n| --- | --- | --- | --- |\n"
 
 # Sequences, keys, query heads of a KV head, of eight; with an aim's words.
 DECODES = ((64, 8192, 4, "aim ≥ 0.95"), (64, 8192, 8, ""), (16, 4096, 4, ""), (16, 4096, 8, ""),
@@ -150,11 +146,6 @@ def prompts(images):
                                f"{steps.FLASH_MLA}")
 
 
-def table(rows):
-    return HEAD + "".join(f"| {each['case']} | `{each['kernel']}` | {each['us']:g} µs | {each['beside']} |\n"
-                          for each in rows)
-
-
 def written(machine, rows):
     """The file: a line a row."""
     head = json.dumps({"sms": machine.sms, "gigahertz": machine.gigahertz,
@@ -163,34 +154,12 @@ def written(machine, rows):
     return f'{{"machine": {head}, "rows": [\n{lines}\n]}}\n'
 
 
-def with_table(page, rows):
-    """The page with the rows between its marks."""
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise Problem(f"{PAGE} has no '{BEGIN.strip()}' and '{END.strip()}'")
-    return before + begin + table(rows) + end + after
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("images", type=Path, nargs="?")
-    parser.add_argument("--check", action="store_true")
-    arguments = parser.parse_args()
-    if not arguments.check and not arguments.images:
-        parser.error("a folder with images, or --check")
-    if arguments.images:
-        images = Images(arguments.images, Machine())
-        rows = [*decodes(images), *few(images), *prompts(images)]
-        FILE.write_text(written(images.machine, rows), encoding="utf-8")
-    page = PAGE.read_text(encoding="utf-8")
-    table_of_file = with_table(page, json.loads(FILE.read_text(encoding="utf-8"))["rows"])
-    if arguments.check:
-        if page != table_of_file:
-            raise Problem(f"the table of {PAGE} is not that of {FILE}: run "
-                          "tools/sass/predictions.py build/release/lib/kv-cuda")
-    else:
-        PAGE.write_text(table_of_file, encoding="utf-8")
+    parser.add_argument("images", type=Path)
+    images = Images(parser.parse_args().images, Machine())
+    rows = [*decodes(images), *few(images), *prompts(images)]
+    FILE.write_text(written(images.machine, rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -187,7 +187,7 @@ inline std::vector<CacheComponent> CacheGeometry::components() const {
       {"max_lengths", KV_DTYPE_I32, {named("steps"), fixed(2)}, false, true}};
   if (isPaged())
     result[2].dims.push_back(named("pitch"));
-  if (isRecurrent()) // the state before the step, and the one behind it
+  if (isRecurrent()) // the state before the step, and the one after it
     result[2].dims.push_back(fixed(2));
   if (hasScales())
     result.push_back(block("scales", scaleDType, dim / scaleGroup));

@@ -41,29 +41,29 @@ enum KvMask {
 /// Added to a mask: the step's last tokens are nodes of trees (Trees.h).
 enum { KV_MASK_TREE = 16 };
 
-/// Likewise, of a plan and its attentions on a device: their products are of
-/// f8E4M3FN (docs/guides/products.md).
+/// Added to the mask of a plan and its attentions on a device: their products
+/// are of f8E4M3FN (docs/reference/products.md).
 enum { KV_MASK_EIGHT_BIT_PRODUCTS = 32 };
 
-/// What the function `pair` computes, element by element.
+/// The computations of the function `pair`, element by element.
 enum KvPair {
   KV_PAIR_ADD = 0,     // a + b
   KV_PAIR_SILU_MUL = 1 // a / (1 + exp(-a)) * b
 };
 
-/// Of the function `shares`, added: shares are divided by their sum; they are
-/// logistic functions of the logits, not parts of a softmax.
+/// Flags of the function `shares`, which are added: shares are divided by their
+/// sum; shares are logistic functions of the logits, not parts of a softmax.
 enum { KV_SHARES_NORMALISED = 1, KV_SHARES_SIGMOID = 2 };
 
-/// What the function `update` makes of a row.
+/// The changes of a row by the function `update`.
 enum KvUpdate { KV_UPDATE_ROPE = 0, KV_UPDATE_RMS_NORM = 1, KV_UPDATE_ADD = 2 };
 
 /// The most dimension symbols, names of dynamic sizes, that one entry may have.
 #define KV_MAX_DIMENSION_SYMBOLS 256
 
-/// What an entry demands of one argument. sizes[i] >= 0 is a static size;
+/// The demands of an entry on one argument. sizes[i] >= 0 is a static size.
 /// sizes[i] = -1 - s is the dimension symbol s, less than
-/// KV_MAX_DIMENSION_SYMBOLS: the first argument with this symbol gives it a
+/// KV_MAX_DIMENSION_SYMBOLS. The first argument with this symbol gives it a
 /// value, and all later arguments must have the same size there. `dtype` is a
 /// KvDType. `name` is NUL-terminated, and cut to fit.
 typedef struct KvArgumentSpec {

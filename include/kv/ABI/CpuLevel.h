@@ -16,10 +16,10 @@
 
 namespace kv {
 
-/// The levels that code is generated for and checked against, the lowest first:
-/// the micro-architecture levels of the x86-64 ABI; what processors of the last
-/// one have that multiply bytes in one instruction; and of those the ones that
-/// multiply matrices of bf16 and of bytes (AMX).
+/// The levels that code is generated for and checked against, the lowest first.
+/// The first ones are the micro-architecture levels of the x86-64 ABI. Then
+/// come processors that also multiply bytes in one instruction, and those that
+/// also multiply matrices of bf16 and of bytes (AMX).
 inline constexpr const char *kCpuLevels[] = {"x86-64",         "x86-64-v2",
                                              "x86-64-v3",      "x86-64-v4",
                                              "x86-64-v4-vnni", "x86-64-v4-amx"};

@@ -29,16 +29,17 @@ constexpr int64_t roundedRowBytes(int64_t width) {
   return (width + width / 8 + 15) / 16 * 16;
 }
 
-/// Choices of experts are ordered in tiles of so many, each of one expert. A
+/// Choices of experts are ordered in tiles of ExpertRows, each of one expert. A
 /// tile's record is its expert, how many choices it has, and their numbers, of
 /// which the last ones may be left out. An expert's tiles follow each other.
 inline constexpr int ExpertRows = 64, ExpertRecord = 2 + ExpertRows;
 
-/// What kernels take of kv.state_convolution and kv.state_scan: so many taps at
-/// most, and elements of a key.
+/// The limits of kernels for kv.state_convolution and kv.state_scan: the most
+/// taps, and the most elements of a key.
 inline constexpr int MostTaps = 4, MostScanKeys = 256;
 
-/// And of kv.update: elements of a head, which a warp has in chunks.
+/// The limit of kernels for kv.update: the most elements of a head, which a
+/// warp has in chunks.
 inline constexpr int MostUpdated = 256;
 
 /// The name of the image with all movers. Each attention kernel has an image of
@@ -56,8 +57,8 @@ inline constexpr RowType RowTypes[] = {
 
 /// How many scales a row of a cache has.
 enum class Scales { None, Row, Groups };
-/// A group has a multiple of ScaleChunk elements, and a row at most so many
-/// groups.
+/// A group has a multiple of ScaleChunk elements, and a row at most
+/// mostGroups() groups.
 inline constexpr int ScaleChunk = 16;
 constexpr int mostGroups(int headDim) {
   return std::min(headDim / ScaleChunk, headDim > 128 ? 2 : 4);
@@ -99,7 +100,8 @@ struct TileKernel {
   /// Whether it is of operations with `products` of 8 bits: a chip has one for
   /// prompts and for decoding, or one for both, which copies tiles.
   bool eightBitProducts = false;
-  /// Of such: the tokens of a page, or of a slot, are a multiple of this.
+  /// Requirement of kernels that copy tiles: the tokens of a page, or of a
+  /// slot, are a multiple of this.
   int64_t pageTokens = 1;
 };
 inline constexpr TileKernel TileKernels[] = {
@@ -209,9 +211,9 @@ constexpr std::optional<KvDType> queryTypeOf(int64_t cache) {
   return std::nullopt;
 }
 
-/// The kernels that a cache of this KvDType needs whose rows have so many
-/// scales, none or more: where none are made for a type without scales, those
-/// for one a row do.
+/// The kernels for a cache of this KvDType whose rows have `groups` scales,
+/// none or more. If a type has no kernels without scales, those with one scale
+/// per row do.
 constexpr Scales scalesFor(int64_t cache, int64_t groups) {
   if (groups > 0)
     return groups == 1 ? Scales::Row : Scales::Groups;
@@ -312,7 +314,7 @@ inline std::string headDims(int64_t cache, Scales scales) {
   return enumerate(words, "and");
 }
 
-/// Those of the kernels with products of 8 bits.
+/// The head dimensions of the kernels with products of 8 bits.
 inline std::string eightBitHeadDims() {
   std::vector<std::string> words;
   for (const TileKernel &kernel : TileKernels)

@@ -1,8 +1,9 @@
 //===- KernelImages.h - Device code in an artifact --------------*- C++ -*-===//
 //
 // The section .kv.kernels of an artifact for a GPU: a KvKernelImages, `count`
-// rows of KvKernelImage, and the images, each aligned to 16 bytes. Written by
-// kv-compile from the files beside it, read without loading the artifact.
+// rows of KvKernelImage, and the images, each aligned to 16 bytes. kv-compile
+// writes the section from the files next to it, and the runtime reads it
+// without loading the artifact.
 //
 //===----------------------------------------------------------------------===//
 

@@ -10,7 +10,7 @@
 #ifndef KV_ABI_TREES_H
 #define KV_ABI_TREES_H
 
-// As many as a word has bits.
+// The most nodes of a tree: the bits of a word.
 #define KV_TREE_ROWS 64
 #define KV_NO_TREE (-1)
 

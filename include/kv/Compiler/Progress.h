@@ -1,7 +1,7 @@
 //===- Progress.h - What a compiler is working on ---------------*- C++ -*-===//
 //
 // One line on a terminal, which is written anew: "kv-compile: passes 32 of 48:
-// kv-vectorize". It is gone when a diagnostic is printed and at the end.
+// kv-vectorize". The line is gone when a diagnostic is printed and at the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ public:
 
   /// Shows the passes of `pm` while they run; it has all of them.
   void watch(mlir::PassManager &pm, llvm::StringRef stage);
-  /// `number` of `all` is being worked on; without `all`, nobody knows.
+  /// `number` of `all` is being worked on; `all` is 0 if the number is unknown.
   void show(llvm::StringRef stage, size_t number, size_t all,
             llvm::StringRef what);
   /// Before anything else is printed.

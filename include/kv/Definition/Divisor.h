@@ -20,9 +20,9 @@ public:
   }
   KV_HD constexpr operator int32_t() const { return divisor; }
 
-  /// dividend / *this; the dividend is not negative. The multiplier is
-  /// less than 1 above 2^(31 + shift) / divisor; a dividend below 2^31 makes of
-  /// that less than 2^-shift, and so less than 1 / divisor, of a quotient.
+  /// dividend / *this; the dividend is not negative. The multiplier is less
+  /// than 1 above 2^(31 + shift) / divisor; with a dividend below 2^31, the
+  /// quotient's error is less than 2^-shift, and so less than 1 / divisor.
   KV_HD constexpr int32_t quotient(int32_t dividend) const {
     return int32_t(
         uint32_t(uint64_t(uint32_t(dividend) * 2) * multiplier >> 32) >> shift);

@@ -6,7 +6,7 @@
 // replace powers of e. Leaves are folded into leaf groups, and leaf groups into
 // the total, from left to right and with fold() only, so that no bit depends on
 // which worker computed a leaf. All multiplications and fused operations are
-// calls of functions of this file: a compiler that fused an operation in one
+// calls of functions of this file. A compiler that fused an operation in one
 // kernel and not in another would change bits.
 //
 // A partial softmax over no keys is (-inf, 0, 0). Folding it into another from
@@ -76,7 +76,7 @@ KV_HD float larger(float a, float b) {
   return b > a ? b : a;
 #endif
 }
-/// The same, but NaN where one of them is.
+/// The larger of two numbers; NaN if one of them is NaN.
 KV_HD float largerOrNaN(float a, float b) {
 #ifdef __CUDA_ARCH__
   float result;

@@ -1,9 +1,9 @@
 //===- Plan.h - Who computes which keys of which rows -----------*- C++ -*-===//
 //
 // The attention plan: the attention of one step, cut into parts of equal work.
-// It is made once a step from the lengths of the sequences, by the same
-// functions on the host and on a device, and shared by all layers with the same
-// mask.
+// The plan is made once per step from the lengths of the sequences, by the same
+// functions on the host and on a device. All layers with the same mask share
+// it.
 //
 //   row    packed row r of a sequence and a KV head is the new token r / group
 //          with the query head r % group of this KV head
@@ -20,11 +20,11 @@
 //          where it does not own a whole unit: of a leaf group, or of one leaf
 //          in a leaf group that began in an earlier part
 //
-// No bit of the result depends on the cuts: a part folds leaves only into leaf
-// groups that it computes from the first leaf on, and the merge folds the
-// pieces in the order in which a single worker would have folded leaves and
-// groups. It has two levels: who comes last of the parts that share a leaf
-// group folds its pieces, who completes the last group of the unit folds the
+// No bit of the result depends on the cuts. A part folds leaves only into leaf
+// groups that it computes from the first leaf on. The merge folds the pieces in
+// the order in which a single worker would have folded leaves and groups. The
+// merge has two levels: the last of the parts that share a leaf group folds its
+// pieces, and the part that completes the last group of the unit folds the
 // groups.
 //
 //===----------------------------------------------------------------------===//
@@ -53,7 +53,7 @@ constexpr int64_t GroupPayload = 8 * LeavesPerGroup;
 
 /// The lengths of a step, which lie in arrays that may hold anything, and the
 /// sizes of the buffers, which are known to be right. sequenceAt() clamps the
-/// former to the latter, so that no kernel leaves its buffers.
+/// lengths to the sizes, so that no kernel leaves its buffers.
 struct Batch {
   const int32_t *cacheLengths; // [sequences]
   const int32_t *rowOffsets;   // [sequences + 1]
@@ -186,9 +186,9 @@ KV_HD constexpr int64_t pieceEnd(int64_t leaf, int64_t end) {
   return leaf % LeavesPerGroup ? leaf + 1 : lesser(leaf + LeavesPerGroup, end);
 }
 
-/// An upper bound of the pieces of a part. It shares at most two units with
-/// other parts, its first and its last one, and in each of them up to seven
-/// leaves belong to a leaf group that began earlier.
+/// An upper bound of the pieces of a part. A part shares at most two units with
+/// other parts, its first and its last one. In each of them, up to seven leaves
+/// belong to a leaf group that began earlier.
 KV_HD constexpr int64_t slotsFor(int64_t payload) {
   return 2 * LeavesPerGroup + 1 +
          ceilDivide(payload + LeavesPerGroup, LeavesPerGroup);
@@ -216,7 +216,7 @@ struct Cut {
   }
 };
 
-/// The leaf at which a part begins whose place on the line is `offset` behind
+/// The leaf at which a part begins whose place on the line is `offset` after
 /// the beginning of a unit of `tile`.
 KV_HD constexpr int32_t cutLeaf(const Shape &shape, const Header &header,
                                 const Tile &tile, int64_t offset) {
@@ -287,8 +287,8 @@ KV_HD constexpr Parts unitParts(const Shape &shape, const Header &header,
     return {last, last};
   int64_t first = start / header.payload;
   // A cut within the fixed cost of the unit moves down to its beginning, so the
-  // part before has none of its leaves; nor have the ones before that, where
-  // parts are shorter than the fixed cost.
+  // part before has none of its leaves. If parts are shorter than the fixed
+  // cost, several parts have none.
   while (first < last &&
          cutLeaf(shape, header, tile, (first + 1) * header.payload - start) ==
              tile.leafBegin)
@@ -390,7 +390,7 @@ KV_HD constexpr Cut cutAfter(const Shape &shape, const Work &work) {
 
 /// The slot in scratch memory of piece `index` that `part` writes of a unit.
 /// Pieces of a unit that an earlier part has begun (`starts` is false) fill the
-/// part's slots from the front, pieces of a unit that this part begins fill
+/// part's slots from the front. Pieces of a unit that this part begins fill
 /// them from the back.
 KV_HD constexpr int64_t slotOf(const Shape &shape, int64_t part, bool starts,
                                int64_t index) {

@@ -31,8 +31,8 @@ constexpr int WeightBits = 40;
 constexpr uint64_t MostWeight = uint64_t(1) << WeightBits;
 constexpr int64_t MostTokens = (1 << 24) - 1;
 
-/// What is returned instead of a token: of a row without a finite logit, and of
-/// one in which a logit is NaN or infinite, which says the first such token.
+/// Results in place of a token: of a row without a finite logit, and of one
+/// with a NaN or infinite logit, which names the first such token.
 constexpr int32_t NoToken = -1;
 KV_HD constexpr int32_t badToken(int32_t token) { return -2 - token; }
 
@@ -41,7 +41,7 @@ KV_HD constexpr bool isGreedy(float temperature) {
   return !(temperature >= 0x1p-126f);
 }
 
-/// What weightOf() multiplies by.
+/// The factor of weightOf().
 KV_HD float scaleOf(float temperature) { return kv::plan::Log2E / temperature; }
 
 /// Every operation rounds by itself: -ffp-contract=off on the host.
@@ -64,22 +64,22 @@ KV_HD uint64_t weightOf(float logit, float maximum, float scale) {
   return uint64_t(power * 0x1p23f) << (WeightBits - 23) >> -whole;
 }
 
-/// Of two tokens that with the smaller number is first in order, or it is the
-/// logit of both.
+/// The order of a logit as a number: of two tokens, the one with the smaller
+/// number comes first. Equal numbers mean equal logits.
 KV_HD uint32_t orderOf(float logit) {
   uint32_t bits = __builtin_bit_cast(uint32_t, logit == 0 ? 0.0f : logit);
   return bits & 0x80000000 ? bits : ~(bits | 0x80000000);
 }
 
-/// What the weights before a token must be less than for top-p to keep it, out
-/// of the sum of all; `topP` is below 1.
+/// The limit for top-p, from the sum of all weights: a token is kept if the
+/// weights before it sum to less. `topP` is below 1.
 KV_HD uint64_t enoughOf(uint64_t sum, float topP) {
   auto share = uint64_t(topP * 0x1p32f);
   uint64_t enough = (sum >> 32) * share + ((sum & 0xffffffff) * share >> 32);
   return enough ? enough : 1;
 }
 
-/// What a weight must be for min-p to keep it: that share of the largest.
+/// The least weight that min-p keeps: a share of the largest.
 KV_HD uint64_t leastWeightOf(float minP) {
   return uint64_t(minP * float(MostWeight));
 }

@@ -1,7 +1,7 @@
 //===- Trees.h - Rows that are nodes of a tree ------------------*- C++ -*-===//
 //
 // The last new tokens of a sequence may be nodes of a tree (kv/ABI/Trees.h): a
-// row then sees its path, as if that stood alone behind what is before the
+// row then sees its path, as if only the path stood after the tokens before the
 // tree.
 //
 //===----------------------------------------------------------------------===//

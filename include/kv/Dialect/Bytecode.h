@@ -1,9 +1,10 @@
 //===- Bytecode.h - kv modules as versioned bytecode ------------*- C++ -*-===//
 //
 // A bytecode file says which version of the dialect wrote it. This library
-// reads its own version and every older one, and refuses newer ones. That is
-// promised of what a front end writes. The lowered form (kv.rt) lives within a
-// compilation: only the version that wrote it need read it.
+// reads its own version and every older one, and refuses newer ones. This
+// promise holds for modules as a front end writes them. The lowered form
+// (kv.rt) lives within a compilation: only the version that wrote it need read
+// it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -29,7 +29,7 @@
 
 namespace kv {
 
-/// What kv.print writes: no memory of a program.
+/// The output of kv.print, which is no memory of a program.
 struct OutputResource : mlir::SideEffects::Resource::Base<OutputResource> {
   llvm::StringRef getName() final { return "kv.output"; }
 };
@@ -39,7 +39,7 @@ struct ErrorResource : mlir::SideEffects::Resource::Base<ErrorResource> {
   llvm::StringRef getName() final { return "kv.errors"; }
 };
 
-/// What ranks exchange: all take part in it, in one order.
+/// The exchanges of ranks: all take part in them, in one order.
 struct RankResource : mlir::SideEffects::Resource::Base<RankResource> {
   llvm::StringRef getName() final { return "kv.ranks"; }
 };
@@ -56,7 +56,7 @@ CollectionType collectionOf(mlir::OperandRange cache,
 /// Row offsets of an operation on a cache, and what must agree with them.
 struct StepRows {
   mlir::Value rowOffsets;
-  /// Tensors or buffers with one row a token in dimension 0.
+  /// Tensors or buffers with one row per token in dimension 0.
   llvm::SmallVector<mlir::Value, 2> rows = {};
   /// How many sequences the operation's types speak of, or kDynamic.
   int64_t sequences = mlir::ShapedType::kDynamic;
@@ -84,9 +84,9 @@ struct QuantSizes {
   int64_t group; // elements of a row in a block; 0: a row is one block
   int64_t bytes; // of a packed block, kPackedRows rows; of its scales if 0
 
-  /// What K of a weight [N, K] is a multiple of.
+  /// The number that divides K of a weight [N, K].
   constexpr int64_t unit() const { return group ? group : kActivationGroup; }
-  /// Those of the blocks of rows of `depth` elements.
+  /// The sizes of the blocks of rows of `depth` elements.
   constexpr QuantSizes of(int64_t depth) const {
     return group ? *this : QuantSizes{depth, bytes + kPackedRows * depth};
   }
@@ -133,10 +133,10 @@ KernelAttr getKernel(mlir::Operation *op);
 
 /// The ABI's number of an element type; nothing when it cannot cross the ABI.
 std::optional<KvDType> dtypeOf(mlir::Type type);
-/// Its inverse.
+/// The type of a KvDType, the inverse of the function above.
 mlir::Type typeOf(mlir::MLIRContext *context, KvDType dtype);
 
-/// What an operation with two forms reads and writes.
+/// Adds the effects of an operation with two forms.
 void addFormEffects(mlir::Operation *op,
                     llvm::SmallVectorImpl<mlir::SideEffects::EffectInstance<
                         mlir::MemoryEffects::Effect>> &effects);

@@ -53,7 +53,7 @@ def KV_AttentionOp : KV_CacheOp<"attention", /*writes=*/0, /*reads=*/1,
 
     `products f8E4M3FN` says that the attention's two products are of 8 bits, as GPUs
     multiply them twice as fast: rows of q and the weights of the softmax are rounded
-    to f8E4M3FN too, as `docs/guides/products.md` says. Without it only what is in the cache
+    to f8E4M3FN too, as `docs/reference/products.md` says. Without it only what is in the cache
     is rounded. The collection must be of f8E4M3FN without a scale, its heads of a
     multiple of 32 elements, the mask causal or sliding.
 

@@ -107,7 +107,7 @@ def KV_LoadOp : KV_PartOfCacheOp<"load", /*writes=*/0, /*reads=*/1,
     %dense, %lengths = kv.load %keys rows %row_offsets
         : !kv.cache<...>, tensor<?xi32> -> tensor<?x?x3x64xf32>, tensor<?xi32>
     ```
-    Resolved, the cache is the components and `[layer, part]`, part 0 for keys
+    Resolved, the cache is the components and `[layer, plane]`, plane 0 for keys
     and 1 for values.
   }];
   let arguments = (ins
@@ -154,7 +154,7 @@ def KV_UpdateOp : KV_PartOfCacheOp<"update", /*writes=*/1, /*reads=*/1,
     kv.update %keys rows %row_offsets rope(%freqs) interleaved
         : !kv.cache<...>, tensor<?xi32>, tensor<8192x64xf32>
     ```
-    Resolved, the cache is the components and `[layer, part]`, as in `kv.load`.
+    Resolved, the cache is the components and `[layer, plane]`, as in `kv.load`.
   }];
   let arguments = (ins
     Variadic<AnyTypeOf<[KV_CacheType, KV_Component]>>:$cache,

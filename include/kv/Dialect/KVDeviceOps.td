@@ -1,7 +1,7 @@
 //===- KVDeviceOps.td - Operations of a device's host code -*- tablegen -*-===//
 //
-// What passes make of a graph for a device with kernels of its own; with the
-// prefix kv.rt, as all that a front end never writes.
+// Operations that passes make of a graph for a device with kernels of its own.
+// Their names have the prefix kv.rt, like all that a front end never writes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,10 +52,10 @@ def KV_LaunchOp : KV_Op<"rt.launch", [
   ];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Of a launch with one.
+    /// The out operand and the result of a launch that has one.
     ::mlir::Value getOut() { return getOuts().front(); }
     ::mlir::Value getResult() { return getMade().front(); }
-    /// The operands in the order of the function's parameters behind the
+    /// The operands in the order of the function's parameters after the
     /// context; null for those that are absent. Only of a verified operation.
     ::llvm::SmallVector<::mlir::OpOperand *> getParameters();
     ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutsMutable(); }

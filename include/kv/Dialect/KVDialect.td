@@ -38,10 +38,11 @@ def KV_Dialect : Dialect {
     static llvm::StringRef getDimsAttrName() { return "kv.dims"; }
     /// String attribute of an argument that is a component of a collection.
     static llvm::StringRef getComponentAttrName() { return "kv.component"; }
-    /// Type attribute beside kv.component: the collection's type.
+    /// Type attribute that goes with kv.component: the collection's type.
     static llvm::StringRef getCollectionAttrName() { return "kv.collection"; }
-    /// Of an operation on a cache: the #kv.kernel that kv-select-kernel chose.
-    /// Unit attribute of a function that kv-outline-kernels made.
+    /// Attribute of an operation on a cache: the #kv.kernel that
+    /// kv-select-kernel chose. Unit attribute of a function that
+    /// kv-outline-kernels made.
     static llvm::StringRef getKernelAttrName() { return "kv.kernel"; }
     /// Dictionary attribute of a module: the model's facts, passed on to the
     /// manifest as they are.

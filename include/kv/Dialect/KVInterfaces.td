@@ -30,7 +30,7 @@ def KV_TwoFormOpInterface : OpInterface<"TwoFormOpInterface"> {
       "", "return false;">
   ];
   let extraSharedClassDeclaration = [{
-    /// What stands in the out ranges; nothing on tensors.
+    /// The values of the out ranges; none on tensors.
     ::llvm::SmallVector<::mlir::Value> getOutValues() {
       ::llvm::SmallVector<::mlir::Value> values;
       for (::mlir::MutableOperandRange range : $_op.getOutRanges())

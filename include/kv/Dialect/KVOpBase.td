@@ -30,9 +30,10 @@ def KV_Blocks : MemRefRankOf<[AnyType], [6]>;
 def KV_Component : AnyTypeOf<[KV_Blocks, KV_ShapedOf<[I32], [1, 2]>]>;
 def KV_CacheOperand : AnyTypeOf<[KV_CollectionType, KV_Component]>;
 
-// An operation with two forms (KV_TwoFormOpInterface). `outs` names the operands
-// that it writes on buffers, in the order of the results; `resources` are what it
-// writes beside, in either form; `ownSizes`: it says what its results' sizes are.
+// An operation with two forms (KV_TwoFormOpInterface). `outs` names the
+// operands that it writes on buffers, in the order of the results; `resources`
+// are further resources that it writes, in either form; `ownSizes`: it says
+// what its results' sizes are.
 class KV_TwoFormOp<string mnemonic, list<string> outs = [],
                    list<Trait> traits = [], list<string> resources = [],
                    bit ownSizes = 0>
@@ -89,8 +90,8 @@ class KV_CacheOp<string mnemonic, bit writes, bit reads,
       twoFormDefinition # accessDefinition # componentsDefinition;
 }
 
-// The same of the keys or the values of one layer: `[layer, part]` follows a
-// collection's components.
+// An operation on the keys or the values of one layer: `[layer, plane]` follows
+// a collection's components.
 class KV_PartOfCacheOp<string mnemonic, bit writes, bit reads,
                        list<string> outs = [], list<Trait> traits = [],
                        bit ownSizes = 0>

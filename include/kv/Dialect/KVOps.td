@@ -1,7 +1,7 @@
 //===- KVOps.td - Operations of the kv dialect -------------*- tablegen -*-===//
 //
-// What a front end writes, and what passes make of it before it is lowered; a
-// file a subject.
+// Operations that a front end writes, and those that passes make of them before
+// the lowering; one file per subject.
 //
 //===----------------------------------------------------------------------===//
 

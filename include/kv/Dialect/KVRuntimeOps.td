@@ -1,9 +1,9 @@
 //===- KVRuntimeOps.td - Operations of the lowered form ----*- tablegen -*-===//
 //
-// What passes make between bufferization and the LLVM dialect, under a prefix of
-// its own, kv.rt. A front end never writes these, and no bytecode file that is
-// kept holds them. `ctx` is the KvContext, `args` an entry's array of
-// KvTensorView; both are plain pointers.
+// Operations that passes make between bufferization and the LLVM dialect, under
+// a prefix of their own, kv.rt. A front end never writes these, and no bytecode
+// file that is kept holds them. `ctx` is the KvContext, `args` an entry's array
+// of KvTensorView; both are plain pointers.
 //
 //===----------------------------------------------------------------------===//
 

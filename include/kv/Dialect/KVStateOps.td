@@ -1,6 +1,7 @@
 //===- KVStateOps.td - Recurrent states --------------------*- tablegen -*-===//
 //
-// Of a collection whose pages are states: a sequence has one, not one a token.
+// Operations on a collection whose pages are states: a sequence has one state,
+// not one per token.
 //
 //===----------------------------------------------------------------------===//
 

@@ -258,7 +258,8 @@ def KV_CollectionType : KV_GeometryType<"Collection", "collection"> {
   let extraClassDeclaration = geometryDeclarations # [{
     /// The types of the runtime inputs, in the order of kv.fetch's operands.
     llvm::SmallVector<::mlir::Type> getComponentTypes();
-    /// Their names in the same order: "blocks", "cache_lengths", ...
+    /// The names of the components, in the same order: "blocks",
+    /// "cache_lengths", ...
     llvm::SmallVector<llvm::StringRef> getComponentNames();
     bool isLatent() const { return getVDim() != 0; }
     /// Elements of a row of attention's result.

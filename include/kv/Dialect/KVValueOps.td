@@ -1,6 +1,6 @@
 //===- KVValueOps.td - Operations on rows ------------------*- tablegen -*-===//
 //
-// Pure, and not of any cache: what stands before and behind attention.
+// Pure operations that touch no cache: those before and after attention.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,7 @@
 //===- KVViewOps.td - Views of a cache ---------------------*- tablegen -*-===//
 //
-// What opens a collection, and what is read off one. Owns and touches nothing.
+// Operations that open a collection or read its facts. No such operation owns
+// or touches memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,11 +60,11 @@ def KV_UnpackOp : KV_Op<"unpack", [Pure]> {
   let hasFolder = 1;
 }
 
-class KV_PartOp<string mnemonic, string part> : KV_Op<mnemonic, [Pure,
+class KV_PlaneOp<string mnemonic, string plane> : KV_Op<mnemonic, [Pure,
     TypesMatchWith<"the cache has the collection's parameters", "collection",
                    "cache", "::kv::CacheType::get("
                    "::llvm::cast<::kv::CollectionType>($_self))">]> {
-  let summary = "the " # part # " of one layer as a cache";
+  let summary = "the " # plane # " of one layer as a cache";
   let description = "Owns nothing and touches nothing, like `kv.fetch`.\n\n"
     "```mlir\n"
     "%cache = kv." # mnemonic # " %kv[%layer] : !kv.collection<...>\n"
@@ -77,8 +78,8 @@ class KV_PartOp<string mnemonic, string part> : KV_Op<mnemonic, [Pure,
   let hasVerifier = 1;
 }
 
-def KV_KeyCacheOp : KV_PartOp<"key_cache", "keys">;
-def KV_ValueCacheOp : KV_PartOp<"value_cache", "values">;
+def KV_KeyCacheOp : KV_PlaneOp<"key_cache", "keys">;
+def KV_ValueCacheOp : KV_PlaneOp<"value_cache", "values">;
 
 class KV_LengthsOp<string mnemonic, Type type, string text>
     : KV_Op<mnemonic, [Pure]> {

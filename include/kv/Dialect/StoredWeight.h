@@ -13,6 +13,13 @@ namespace kv {
 /// the argument's shape.
 inline constexpr llvm::StringLiteral kStoredAttrName = "kv.stored";
 
+/// Array attribute of a weight argument [rows, columns] that no exporter has
+/// written: an expression for the columns with even numbers and one for those
+/// with odd ones. An expression is an array: ["position"], the number of the
+/// row; ["number", TYPE, [one for all columns, or one for each]]; ["weight",
+/// NAME, expressions of the indices...]; [OPERATION, TYPE, expressions...].
+inline constexpr llvm::StringLiteral kComputedAttrName = "kv.computed";
+
 } // namespace kv
 
 #endif // KV_DIALECT_STOREDWEIGHT_H

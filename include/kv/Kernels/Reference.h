@@ -1,8 +1,8 @@
 //===- Reference.h - Attention and store over a paged cache -----*- C++ -*-===//
 //
-// The CPU kernels behind the functions `store` and `attention` of Symbols.def,
-// and the oracle that every other kernel is compared with. Their result is that
-// of scalar code (sums in double, in one fixed order by absolute key position);
+// The CPU kernels of the functions `store` and `attention` of Symbols.def, and
+// the oracle that every other kernel is compared with. Their result is that of
+// scalar code (sums in double, in one fixed order by absolute key position);
 // they are written so that a compiler can use vector instructions.
 //
 // The bits of a result row, of one token and query head, depend on its absolute
@@ -10,7 +10,7 @@
 // the batch, the chunks of the prompt, the page size, the range [lo, hi) of a
 // call, or the vector width.
 //
-// Sequence b owns the tokens row_offsets[b] .. row_offsets[b + 1]; its token i
+// Sequence b owns the tokens row_offsets[b] .. row_offsets[b + 1]. Its token i
 // stands at position cache_lengths[b] + i - row_offsets[b], and its keys are
 // the positions 0 .. cache_lengths[b] + new tokens. Key positions beyond that
 // are never read. Page 0 is the null page: rows stored to it are dropped. A
@@ -87,7 +87,7 @@ struct PrintArguments {
   int64_t layer;
 };
 
-/// What `checkStep` of Symbols.def checks; there it is described.
+/// The arguments that `checkStep` of Symbols.def checks, as described there.
 struct StepArguments {
   const KvTensorView *rowOffsets;           // i32 [B+1]
   const KvTensorView *cacheLengths;         // i32 [B]
@@ -97,7 +97,7 @@ struct StepArguments {
   int64_t sequences = -1;
   int64_t pageTokens = 0;
   int64_t bands = 1;
-  /// What messages begin with, and how they name the offsets and the rows.
+  /// The beginning of messages, and their names of the offsets and the rows.
   const char *prefix = "";
   const char *offsetsName = "row_offsets";
   const char *rowsName = "the step";
@@ -105,13 +105,13 @@ struct StepArguments {
 
 /// Nothing, or the first violation, in one sentence with both values.
 std::optional<Failure> validate(const StepArguments &args);
-/// The same of the sizes alone, where no element can be looked at.
+/// Checks the sizes alone, if no element can be read.
 std::optional<Failure> validateSizes(const StepArguments &args);
 std::optional<Failure> validate(const StoreArguments &args);
 std::optional<Failure> validate(const AttentionArguments &args);
 std::optional<Failure> validate(const PrintArguments &args);
 
-/// Of a step and of shapes that have been validated: the layer, and that every
+/// Checks a step whose shapes have been validated: the layer, and that every
 /// entry of the table that holds a key of a sequence with new tokens is a page.
 std::optional<Failure> validateTable(const StoreArguments &args);
 std::optional<Failure> validateTable(const AttentionArguments &args);

@@ -67,8 +67,8 @@ struct ReferencePipelineOptions : public RankOptions<ReferencePipelineOptions> {
 };
 
 /// The pipeline kv-reference: lowers a module to the LLVM dialect, with every
-/// operation decomposed and nothing tiled. It defines the meaning of a module,
-/// and is slow.
+/// operation decomposed and nothing tiled. The pipeline defines the meaning of
+/// a module, and is slow.
 void buildReferencePipeline(mlir::OpPassManager &pm,
                             const ReferencePipelineOptions &options = {});
 

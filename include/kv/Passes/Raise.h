@@ -33,6 +33,11 @@ struct RaisePipelineOptions
       llvm::cl::desc("element type of matrices: f32 (as the graph has them) or "
                      "bf16"),
       llvm::cl::init("f32")};
+  Option<bool> tables{
+      *this, "tables",
+      llvm::cl::desc("rotations read tables of angles, which are weights that "
+                     "kv-import computes; GPUs take no others"),
+      llvm::cl::init(false)};
   Option<int64_t> page{*this, "page", llvm::cl::desc("tokens of a page"),
                        llvm::cl::init(128)};
 };

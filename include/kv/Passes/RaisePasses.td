@@ -153,6 +153,40 @@ def KVRaiseRows : Pass<"kv-raise-rows", "::mlir::ModuleOp"> {
     "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def KVRaiseRotations : Pass<"kv-raise-rotations", "::mlir::ModuleOp"> {
+  let summary = "heads are read where they are made, and rotated by kv.rope";
+  let description = [{
+    What `kv.attention` and `kv.store` read, `[T, heads, dim]`, is proven, element by
+    element, to be that of a tensor from which it was moved (transposed, repeated
+    and sliced), and read from there. With `tables` also what is proven to be a
+    rotation of such a tensor: `x[i] * c[i] - x[j] * s[i]` and
+    `x[j] * c[i] + x[i] * s[i]` of halves or of neighbours, perhaps of the first elements
+    alone, perhaps times a number behind it. It becomes a `kv.rope`; c and s, which positions
+    and weights alone decide, are a weight of their own, and `kv.computed` says how it is
+    computed. So is a row of a weight that is one number, where elements are computed with it.
+  }];
+  let options = [
+    Option<"tables", "tables", "bool", "false",
+           "rotations read a table of angles, a weight to be computed">
+  ];
+  let dependentDialects = ["::kv::KVDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"numRotations", "rotations", "rotations that were found">
+  ];
+}
+
+def KVRaiseForms : Pass<"kv-raise-forms", "::mlir::ModuleOp"> {
+  let summary = "a raised module has rows [T, W] and no copies that only move";
+  let description = [{
+    Takes away dimensions of one, reads elements at a loop's own indices as operands,
+    and joins conversions of integers, copies, so that transpositions which meet cancel
+    each other, and what is computed for a sum alone, with what reads them. A token's
+    id is inside of the table that it is looked up in: what only wraps or clamps it goes.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def KVExpandAttention : Pass<"kv-expand-attention", "::mlir::ModuleOp"> {
   let summary = "a graph without a cache becomes an entry that has none";
   let description = [{

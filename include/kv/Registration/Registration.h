@@ -17,7 +17,7 @@ namespace kv {
 /// kv and all of MLIR's dialects, with their extensions and external models.
 void registerDialects(mlir::DialectRegistry &registry);
 
-/// The same, and their translations to LLVM IR.
+/// Registers all dialects, and their translations to LLVM IR.
 void registerDialectsAndTranslations(mlir::DialectRegistry &registry);
 
 /// The passes and pipelines of kv-mlir and of MLIR, by their names.

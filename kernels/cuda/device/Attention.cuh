@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "kernels/cuda/attention/common/AttentionBody.h"
-#include "kernels/cuda/attention/wgmma/ByteTileRows.h"
-#include "kernels/cuda/attention/wgmma/LatentTileRows.h"
+#include "kernels/cuda/attention/mma/WarpKernel.h"
+#include "kernels/cuda/attention/wgmma/ByteTileKernel.h"
+#include "kernels/cuda/attention/wgmma/LatentTileKernel.h"
 #include "kernels/cuda/ptx/GpuBlock.h"
 
 using namespace kv::cuda;
@@ -36,7 +36,7 @@ struct Built {
       name(const __grid_constant__ AttentionParams params) {                   \
     GpuBlock block;                                                            \
     beginKernel(block);                                                        \
-    AttentionBody<GpuBlock, __VA_ARGS__::Config>(block, params).run();         \
+    WarpKernel<GpuBlock, __VA_ARGS__::Config>(block, params).run();            \
   }
 #define KV_KERNEL(name, ...) KV_BUILT(name, Built<__VA_ARGS__>)
 #define KV_ATTENTION_KERNEL(kind, type, query, cache, scales, dim, registers,  \

@@ -35,7 +35,8 @@ struct ImageKernel {
 /// is damaged.
 std::vector<ImageKernel> readImage(std::span<const char> cubin);
 
-/// What is wrong with a kernel whose host writes one structure; empty: nothing.
+/// The problem of a kernel whose host writes one structure; empty if there is
+/// none.
 std::string problemOf(const ImageKernel &kernel, ArgumentShape wanted);
 
 /// The program that the build runs: arguments are cubins. Gives the exit

@@ -1,6 +1,7 @@
 //===- Tensor.cuh - How a kernel with tensor memory is built ----*- C++ -*-===//
 //
-// As Attention.cuh, for sm_100a alone.
+// Wraps bodies with tensor memory as kernels, like Attention.cuh, for sm_100a
+// alone.
 //
 //===----------------------------------------------------------------------===//
 

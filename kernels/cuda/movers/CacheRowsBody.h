@@ -12,8 +12,7 @@ template <class T, class B>
 KV_BODY void widenEight(B &b, const void *data, int64_t at, float (&x)[Eight]) {
   IntPair words = b.load(
       reinterpret_cast<const IntPair *>(static_cast<const T *>(data) + at));
-  KV_UNROLL
-  for (int i = 0; i < 4; ++i) {
+  KV_UNROLL for (int i = 0; i < 4; ++i) {
     x[i] = widen(T{uint8_t(uint32_t(words.x) >> i * 8)});
     x[i + 4] = widen(T{uint8_t(uint32_t(words.y) >> i * 8)});
   }
@@ -42,12 +41,11 @@ KV_BODY void loadCached(B &b, const StoreParams &p, const ScalesView &s,
   float scale = s.powers ? powerOfExponent(b.load(
                                static_cast<const uint8_t *>(s.data) + group))
                          : b.load(static_cast<const float *>(s.data) + group);
-  KV_UNROLL
-  for (float &element : x)
+  KV_UNROLL for (float &element : x)
     element = kv::plan::multiply(element, scale);
 }
 
-/// A chunk a thread; what is not seen is zeros.
+/// One thread per chunk; chunks that are not seen are zeros.
 template <class B> KV_BODY void loadBody(B &b, const LoadParams &p) {
   const StoreParams &s = p.store;
   int chunks = s.dim / Eight;
@@ -86,7 +84,7 @@ template <class B> KV_BODY void loadBody(B &b, const LoadParams &p) {
   }
 }
 
-/// A head a warp, a chunk a lane.
+/// One warp per head, and one lane per chunk.
 template <class B> struct HeadUpdate {
   B &b;
   const UpdateParams &p;
@@ -99,8 +97,7 @@ template <class B> struct HeadUpdate {
     return warp * kernels::MostUpdated + element;
   }
   KV_BODY void share(const float (&x)[Eight]) {
-    KV_UNROLL
-    for (int j = 0; j < Eight; ++j)
+    KV_UNROLL for (int j = 0; j < Eight; ++j)
       heads().store(placeOf(chunk * Eight + j), x[j]);
   }
 
@@ -109,8 +106,7 @@ template <class B> struct HeadUpdate {
     const auto *angles =
         static_cast<const float *>(p.operand) +
         kv::plan::lesser<int64_t>(position, p.operandRows - 1) * p.width;
-    KV_UNROLL
-    for (int j = 0; j < Eight; ++j) {
+    KV_UNROLL for (int j = 0; j < Eight; ++j) {
       int i = chunk * Eight + j;
       if (i >= p.width)
         continue;
@@ -132,16 +128,13 @@ template <class B> struct HeadUpdate {
   /// All lanes of a warp call it.
   KV_BODY void normalise(float (&x)[Eight]) {
     float sum = 0;
-    KV_UNROLL
-    for (int j = 0; j < Eight; ++j)
+    KV_UNROLL for (int j = 0; j < Eight; ++j)
       if (chunk * Eight + j < p.width)
         sum = kv::plan::fusedMultiplyAdd(x[j], x[j], sum);
-    KV_UNROLL
-    for (int mask = 1; mask < WarpLanes; mask *= 2)
+    KV_UNROLL for (int mask = 1; mask < WarpLanes; mask *= 2)
       sum += b.shuffleXor(sum, mask);
     float inverse = 1.0f / sqrtf(sum / float(p.width) + p.epsilon);
-    KV_UNROLL
-    for (int j = 0; j < Eight; ++j)
+    KV_UNROLL for (int j = 0; j < Eight; ++j)
       if (chunk * Eight + j < p.width)
         x[j] =
             x[j] * inverse *
@@ -153,8 +146,7 @@ template <class B> struct HeadUpdate {
     loadEight(b, p.operand,
               token * p.tokenStride + head * p.headStride + chunk * Eight,
               p.operandType, y);
-    KV_UNROLL
-    for (int j = 0; j < Eight; ++j)
+    KV_UNROLL for (int j = 0; j < Eight; ++j)
       x[j] += y[j];
   }
 
@@ -196,8 +188,7 @@ template <class B> struct HeadUpdate {
         int group = p.store.groupChunks;
         for (int i = 0; there && i < group; ++i) {
           float y[Eight];
-          KV_UNROLL
-          for (int j = 0; j < Eight; ++j)
+          KV_UNROLL for (int j = 0; j < Eight; ++j)
             y[j] =
                 heads().load(placeOf((chunk / group * group + i) * Eight + j));
           largest = largestMagnitude(largest, y);

@@ -15,8 +15,7 @@ static_assert(Eight == kernels::RowChunk &&
 
 template <class B>
 KV_BODY void loadEight(B &b, const float *from, float (&x)[Eight]) {
-  KV_UNROLL
-  for (int i = 0; i < 2; ++i) {
+  KV_UNROLL for (int i = 0; i < 2; ++i) {
     FloatQuad four = b.load(reinterpret_cast<const FloatQuad *>(from) + i);
     x[i * 4] = four.x;
     x[i * 4 + 1] = four.y;
@@ -28,15 +27,13 @@ KV_BODY void loadEight(B &b, const float *from, float (&x)[Eight]) {
 template <class B, class T>
 KV_BODY void loadEight(B &b, const T *from, float (&x)[Eight]) {
   Chunk chunk = b.load(reinterpret_cast<const Chunk *>(from));
-  KV_UNROLL
-  for (int i = 0; i < Eight; ++i)
+  KV_UNROLL for (int i = 0; i < Eight; ++i)
     x[i] = widenHalf<T>(chunk.words[i / 2], i % 2);
 }
 
 template <class B>
 KV_BODY void storeEight(B &b, float *to, const float (&x)[Eight]) {
-  KV_UNROLL
-  for (int i = 0; i < 2; ++i)
+  KV_UNROLL for (int i = 0; i < 2; ++i)
     b.store(reinterpret_cast<FloatQuad *>(to) + i,
             FloatQuad{x[i * 4], x[i * 4 + 1], x[i * 4 + 2], x[i * 4 + 3]});
 }
@@ -44,8 +41,7 @@ KV_BODY void storeEight(B &b, float *to, const float (&x)[Eight]) {
 template <class B, class T>
 KV_BODY void storeEight(B &b, T *to, const float (&x)[Eight]) {
   Chunk chunk;
-  KV_UNROLL
-  for (int i = 0; i < 4; ++i)
+  KV_UNROLL for (int i = 0; i < 4; ++i)
     chunk.words[i] = narrowPair<T>(x[i * 2], x[i * 2 + 1]);
   b.store(reinterpret_cast<Chunk *>(to), chunk);
 }
@@ -55,15 +51,15 @@ template <class T, class B>
 KV_BODY void storeEightBytes(B &b, void *data, int64_t at,
                              const float (&x)[Eight]) {
   IntPair words{0, 0};
-  KV_UNROLL
-  for (int i = 0; i < 4; ++i) {
+  KV_UNROLL for (int i = 0; i < 4; ++i) {
     words.x |= int32_t(uint32_t(narrow<T>(x[i]).bits) << i * 8);
     words.y |= int32_t(uint32_t(narrow<T>(x[i + 4]).bits) << i * 8);
   }
   b.store(reinterpret_cast<IntPair *>(static_cast<T *>(data) + at), words);
 }
 
-/// The same of a KvDType, from element `at` of `data` on.
+/// Loads and stores eight elements of a KvDType, from element `at` of `data`
+/// on.
 static_assert(std::size(kernels::RowTypes) == 3 &&
                   kernels::isRowType(KV_DTYPE_F32) &&
                   kernels::isRowType(KV_DTYPE_F16) &&
@@ -118,14 +114,14 @@ KV_BODY void storeOne(B &b, void *data, int64_t at, int32_t type, float x) {
     b.store(static_cast<Bf16 *>(data) + at, narrow<Bf16>(x));
 }
 
-/// `count` elements, at most eight, from anywhere; x has zeros behind them.
+/// Loads `count` elements, at most eight, from anywhere; the rest of x is
+/// zeros.
 template <class B>
 KV_BODY void loadSpan(B &b, const void *data, int64_t at, int32_t type,
                       int count, float (&x)[Eight]) {
   if (count == Eight && at % Eight == 0)
     return loadEight(b, data, at, type, x);
-  KV_UNROLL
-  for (int i = 0; i < Eight; ++i)
+  KV_UNROLL for (int i = 0; i < Eight; ++i)
     x[i] = i < count ? loadOne(b, data, at + i, type) : 0.0f;
 }
 
@@ -134,13 +130,13 @@ KV_BODY void storeSpan(B &b, void *data, int64_t at, int32_t type, int count,
                        const float (&x)[Eight]) {
   if (count == Eight && at % Eight == 0)
     return storeEight(b, data, at, type, x);
-  KV_UNROLL
-  for (int i = 0; i < Eight; ++i)
+  KV_UNROLL for (int i = 0; i < Eight; ++i)
     if (i < count)
       storeOne(b, data, at + i, type, x[i]);
 }
 
-/// This thread's numbers below `count`: next, then every so many.
+/// The numbers below `count` that this thread takes: firstItem(), then at equal
+/// distances.
 template <class B> KV_BODY int64_t firstItem(B &b, int threads) {
   return int64_t(b.block()) * threads + b.thread();
 }

@@ -1,8 +1,8 @@
 //===- ElementsBody.h - Programs of elementwise steps -----------*- C++ -*-===//
 //
-// What a model computes element by element and no mover knows: activations,
-// scales, caps. All threads of a launch are at the same step, so that to find
-// out which it is costs a branch that nobody else waits for.
+// Elementwise arithmetic of a model that no other mover does: activations,
+// scales, caps. All threads of a launch are at the same step, so the branch to
+// its code never diverges.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,16 +16,14 @@
 namespace kv::cuda {
 
 KV_BODY void copyEight(float (&to)[Eight], const float (&from)[Eight]) {
-  KV_UNROLL
-  for (int j = 0; j < Eight; ++j)
+  KV_UNROLL for (int j = 0; j < Eight; ++j)
     to[j] = from[j];
 }
 
 /// x = f(x, y)
 template <class Function>
 KV_BODY void change(float (&x)[Eight], const float (&y)[Eight], Function f) {
-  KV_UNROLL
-  for (int j = 0; j < Eight; ++j)
+  KV_UNROLL for (int j = 0; j < Eight; ++j)
     x[j] = f(x[j], y[j]);
 }
 

@@ -1,7 +1,8 @@
 //===- MergeSidesBody.h - Two attentions as one -----------------*- C++ -*-===//
 //
-// What kv.merge says, in the order of its decomposition; exp and log are the
-// device's. Not MergeBody.h, which folds what blocks of one attention leave.
+// kv.merge, in the order of its decomposition; exp and log are the device's.
+// MergeBody.h is another kernel, which folds the pieces that blocks of one
+// attention leave.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,8 +49,7 @@ KV_BODY void mergeSidesBody(B &b, const MergeSidesParams &p) {
         return;
       float part[Eight];
       loadEight(b, x, row * stride + column, type, part);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j)
+      KV_UNROLL for (int j = 0; j < Eight; ++j)
         sum[j] += kv::plan::multiply(part[j], share);
     };
     add(p.a, p.aStride, p.aType, sides.first);

@@ -78,7 +78,7 @@ template <class B>
 KV_BODY void growLengthsBody(B &b, const GrowLengthsParams &p) {
   for (int64_t i = firstItem(b, MoverThreads); i < p.sequences;
        i += itemStep(b, MoverThreads)) {
-    // Wraps where offsets are anything: whoever reads lengths clamps them.
+    // Wraps if offsets are wrong: every reader of lengths clamps them.
     uint32_t rows = uint32_t(b.load(p.rowOffsets + i + 1)) -
                     uint32_t(b.load(p.rowOffsets + i));
     b.store(p.out + i,
@@ -114,8 +114,7 @@ template <class B> KV_BODY void storeBody(B &b, const StoreParams &p) {
 /// The larger of `largest` and of all magnitudes; NaN if there is one.
 KV_BODY float largestMagnitude(float largest, const float (&x)[Eight]) {
   uint32_t bits = bitsAs<uint32_t>(largest);
-  KV_UNROLL
-  for (float element : x)
+  KV_UNROLL for (float element : x)
     bits = kv::plan::greater(bits, bitsAs<uint32_t>(element) & 0x7fffffff);
   return bitsAs<float>(bits);
 }
@@ -153,7 +152,8 @@ KV_BODY int scaleLanes(const StoreScaledParams &p, int lanes) {
   return p.scales.groups == 1 ? lanes : group & (group - 1) ? 1 : group;
 }
 
-/// The largest magnitude that so many lanes have. All lanes of a warp call it.
+/// The largest magnitude in `together` neighbouring lanes. All lanes of a warp
+/// call it.
 template <class B>
 KV_BODY float largestOfLanes(B &b, const float (&x)[Eight], int together) {
   float largest = largestMagnitude(0, x);
@@ -179,8 +179,7 @@ KV_BODY void storeScaledChunk(B &b, const StoreScaledParams &params,
   const StoreParams &p = params.store;
   const ScalesView &s = params.scales;
   StoredScale scale = scaleFor(largest, p.cacheType, s.powers);
-  KV_UNROLL
-  for (float &element : x)
+  KV_UNROLL for (float &element : x)
     element = scale.value == 0 ? 0.0f : element / scale.value;
   storeEight(b, const_cast<void *>(p.cache.data),
              rowAt(p.cache, row.page, row.plane, p.layer, row.slot, row.head) +
@@ -236,8 +235,7 @@ KV_BODY void storeScaledBody(B &b, const StoreScaledParams &params) {
 }
 
 KV_BODY void fillNaN(float (&x)[Eight]) {
-  KV_UNROLL
-  for (float &element : x)
+  KV_UNROLL for (float &element : x)
     element = kv::plan::NoScore - kv::plan::NoScore;
 }
 
@@ -250,7 +248,7 @@ KV_BODY void rotate(float &x, float &y, float cosine, float sine) {
 }
 
 /// An item is two spans of at most 8 elements, which are turned together or
-/// pass. They are whole chunks where the rotated width and the head are
+/// pass. The spans are whole chunks if the rotated width and the head are
 /// multiples of 16.
 template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
   int half = p.width / 2, turns = ropeTurns(p.width);
@@ -282,8 +280,7 @@ template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
                        position);
       // Angles part * 8 and on, as pairs.
       float f[2][Eight];
-      KV_UNROLL
-      for (int quad = 0; quad < 2; ++quad) {
+      KV_UNROLL for (int quad = 0; quad < 2; ++quad) {
         int at = part * 2 * Eight + quad * Eight;
         if (known)
           loadSpan(b, p.freqs, int64_t(position) * p.width + at, KV_DTYPE_F32,
@@ -291,8 +288,7 @@ template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
         else
           fillNaN(f[quad]);
       }
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j) {
+      KV_UNROLL for (int j = 0; j < Eight; ++j) {
         float cosine = f[j / 4][j % 4 * 2], sine = f[j / 4][j % 4 * 2 + 1];
         if (apart)
           rotate(x[j], y[j], cosine, sine);
@@ -311,15 +307,13 @@ template <class B> KV_BODY void ropeBody(B &b, const RopeParams &p) {
 /// threads have left the one before when it returns.
 template <class B> KV_BODY float sumOfBlock(B &b, float sum) {
   auto sums = b.template shared<float>(0, MoverWarps);
-  KV_UNROLL
-  for (int mask = 1; mask < WarpLanes; mask *= 2)
+  KV_UNROLL for (int mask = 1; mask < WarpLanes; mask *= 2)
     sum += b.shuffleXor(sum, mask);
   if (b.thread() % WarpLanes == 0)
     sums.store(b.thread() / WarpLanes, sum);
   b.sync();
   sum = 0;
-  KV_UNROLL
-  for (int w = 0; w < MoverWarps; ++w)
+  KV_UNROLL for (int w = 0; w < MoverWarps; ++w)
     sum += sums.load(w);
   b.sync(); // the next row's sums may come
   return sum;
@@ -334,8 +328,7 @@ template <class B> KV_BODY void normBody(B &b, const NormParams &p) {
     for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
       float v[Eight];
       loadEight(b, p.x, x + i, p.xType, v);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j)
+      KV_UNROLL for (int j = 0; j < Eight; ++j)
         sum = kv::plan::fusedMultiplyAdd(v[j], v[j], sum);
     }
     sum = sumOfBlock(b, sum);
@@ -346,8 +339,7 @@ template <class B> KV_BODY void normBody(B &b, const NormParams &p) {
       loadEight(b, p.x, x + i, p.xType, v);
       if (p.weight)
         loadEight(b, p.weight, weight + i, p.weightType, w);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j)
+      KV_UNROLL for (int j = 0; j < Eight; ++j)
         v[j] = v[j] * inverse * (w[j] + p.offset);
       storeEight(b, p.out, out + i, p.outType, v);
     }
@@ -370,8 +362,7 @@ template <class B> KV_BODY void pairBody(B &b, const PairParams &p) {
     float x[Eight], y[Eight];
     loadEight(b, p.a, row * p.aStride + column, p.aType, x);
     loadEight(b, p.b, row * p.bStride + column, p.bType, y);
-    KV_UNROLL
-    for (int j = 0; j < Eight; ++j)
+    KV_UNROLL for (int j = 0; j < Eight; ++j)
       x[j] = p.function == KV_PAIR_ADD ? x[j] + y[j]
                                        : x[j] / (1.0f + expf(-x[j])) * y[j];
     storeEight(b, p.out, row * p.outStride + column, p.outType, x);
@@ -418,12 +409,10 @@ template <class B> KV_BODY void argmaxBody(B &b, const ArgmaxParams &p) {
     for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
       float v[Eight];
       loadEight(b, p.x, row * p.xStride + i, p.xType, v);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j)
+      KV_UNROLL for (int j = 0; j < Eight; ++j)
         keepBetter(largest, at, v[j], i + j);
     }
-    KV_UNROLL
-    for (int mask = 1; mask < WarpLanes; mask *= 2) {
+    KV_UNROLL for (int mask = 1; mask < WarpLanes; mask *= 2) {
       float other = b.shuffleXor(largest, mask);
       int place = bitsAs<int>(b.shuffleXor(bitsAs<float>(at), mask));
       keepBetter(largest, at, other, place);

@@ -53,8 +53,8 @@ template <class B> KV_BODY void planBody(B &b, const PlanParams &p) {
   for (int32_t i = b.thread(); p.errors && i <= p.batch.sequences;
        i += MoverThreads)
     checkRowOffset(b, p, i);
-  // A sequence a thread counts tiles, then a tile a thread makes them: one long
-  // prompt is the work of all.
+  // First each thread counts the tiles of one sequence. Then each thread makes
+  // one tile, so that all threads share a long prompt.
   auto ends = b.template shared<int64_t>(2 * MoverThreads * 8, MoverThreads);
   int64_t tilesBefore = 0, costBefore = 0;
   for (int32_t base = 0; base < p.batch.sequences; base += MoverThreads) {

@@ -1,7 +1,8 @@
 //===- RopeStoreBody.h - Norm, rotation and store at once -------*- C++ -*-===//
 //
-// What norm, rope and store do in launches of their own, in the same order of
-// operations and so to the bit. A few lanes have a row: of q, of k or of v.
+// Norm, rope and store in one launch, in the order of operations of the
+// separate kernels, so with the same bits. A few lanes have a row: of q, of k
+// or of v.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +29,7 @@ template <class B>
 KV_BODY float inverseNorm(B &b, const float (&x)[Eight], int lanes, int dim,
                           float epsilon) {
   float sum = 0;
-  KV_UNROLL
-  for (int j = 0; j < Eight; ++j)
+  KV_UNROLL for (int j = 0; j < Eight; ++j)
     sum = kv::plan::fusedMultiplyAdd(x[j], x[j], sum);
   for (int mask = 1; mask < lanes; mask *= 2)
     sum += b.shuffleXor(sum, mask);
@@ -41,13 +41,12 @@ KV_BODY void normChunk(B &b, const HeadRow &row, int chunk, float inverse,
                        float offset, float (&x)[Eight]) {
   float w[Eight];
   loadEight(b, row.weight, chunk * Eight, row.weightType, w);
-  KV_UNROLL
-  for (int j = 0; j < Eight; ++j)
+  KV_UNROLL for (int j = 0; j < Eight; ++j)
     x[j] = x[j] * inverse * (w[j] + offset);
 }
 
-/// A chunk, rotated with the one that stands beside it. `partner` is filled if
-/// the halves of a head turn together.
+/// A chunk, rotated with its partner. `partner` is filled if the halves of a
+/// head turn together.
 template <class B>
 KV_BODY void turnChunk(B &b, const RopeParams &p, int32_t position, int chunk,
                        float (&x)[Eight], float (&partner)[Eight]) {
@@ -59,20 +58,17 @@ KV_BODY void turnChunk(B &b, const RopeParams &p, int32_t position, int chunk,
     fillNaN(f);
     if (known)
       loadEight(b, p.freqs, angles + chunk * Eight, KV_DTYPE_F32, f);
-    KV_UNROLL
-    for (int j = 0; j < Eight; j += 2)
+    KV_UNROLL for (int j = 0; j < Eight; j += 2)
       rotate(x[j], x[j + 1], f[j], f[j + 1]);
     return;
   }
   bool isFirst = chunk < half;
-  KV_UNROLL
-  for (int part = 0; part < 2; ++part) {
+  KV_UNROLL for (int part = 0; part < 2; ++part) {
     fillNaN(f);
     if (known)
       loadEight(b, p.freqs, angles + (chunk % half * 2 + part) * Eight,
                 KV_DTYPE_F32, f);
-    KV_UNROLL
-    for (int j = 0; j < Eight / 2; ++j) {
+    KV_UNROLL for (int j = 0; j < Eight / 2; ++j) {
       int i = part * (Eight / 2) + j;
       float left = isFirst ? x[i] : partner[i];
       float right = isFirst ? partner[i] : x[i];

@@ -1,15 +1,15 @@
 //===- SampleBody.h - Tokens drawn from logits ------------------*- C++ -*-===//
 //
-// A block has a row, or the blocks of a cluster have one together, each every
-// so many logits of it. What is looked for is always the same: the first token
-// in some order at which the sum of what counts passes a limit. The order is a
-// number, which is found digit by digit: each thread sums what it sees of each
-// value of a digit in shared memory of its own, and the row is read once a
-// digit. Sums are of integers, so no order of threads or blocks changes them.
+// A block has a row, or the blocks of a cluster share one, each taking logits
+// at equal distances. Every search is the same: the first token, in some order,
+// at which a sum passes a limit. The order is a number, which is found digit by
+// digit. For each value of a digit, each thread adds up its own logits in
+// shared memory of its own, and the row is read once per digit. Sums are of
+// integers, so no order of threads or blocks changes them.
 //
-// What a block has found it stores to all blocks of its cluster, which add it
-// up alike: one barrier of the cluster a digit, since a block stores the next
-// digit's where those before the last one were.
+// A block stores its sums to all blocks of its cluster, and all add them up in
+// the same way. One barrier of the cluster per digit is enough, because a block
+// stores to two buffers in turn.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,7 @@
 namespace kv::cuda {
 
 template <class B> KV_BODY uint64_t shuffleSum(B &b, uint64_t x) {
-  KV_UNROLL
-  for (int mask = 1; mask < WarpLanes; mask *= 2) {
+  KV_UNROLL for (int mask = 1; mask < WarpLanes; mask *= 2) {
     auto half = [&](uint32_t bits) {
       return uint64_t(
           bitsAs<uint32_t>(b.shuffleXor(bitsAs<float>(bits), mask)));
@@ -40,7 +39,7 @@ public:
       : b(b), p(p), row(row), logits(p.logits + row * p.stride),
         cluster(b.clusterBlocks()), rank(b.clusterRank()) {}
 
-  /// The same in all threads, of all blocks of the row.
+  /// Draws a token; all threads of all blocks of the row get the same one.
   KV_BODY int32_t run() {
     using namespace kv::sampling;
     Extremes found = findExtremes();
@@ -70,8 +69,9 @@ private:
   static constexpr int CountsAt = Digits * MoverThreads * 8;
   static constexpr int TotalsAt = CountsAt + Digits * MoverThreads;
   static constexpr int AlonesAt = TotalsAt + Digits * 8;
-  /// What blocks tell one another: of each value of a digit its sum's two words
-  /// and whether it is of one token, of none or of more; twice, in turn.
+  /// The words that blocks exchange for each value of a digit: two words of its
+  /// sum, and whether it is of one token, of none or of more. There are two
+  /// buffers, used in turn.
   static constexpr int FoundAt = AlonesAt + Digits * 4, FoundWords = 3;
   static_assert(FoundAt + 2 * MostSampleBlocks * Digits * FoundWords * 4 ==
                 SampleSharedBytes);
@@ -97,8 +97,7 @@ private:
       else if (logit > kv::plan::NoScore)
         keepBetter(all.largest, all.token, logit, token);
     });
-    KV_UNROLL
-    for (int mask = 1; mask < WarpLanes; mask *= 2) {
+    KV_UNROLL for (int mask = 1; mask < WarpLanes; mask *= 2) {
       auto other = [&](int x) {
         return bitsAs<int>(b.shuffleXor(bitsAs<float>(x), mask));
       };
@@ -164,10 +163,89 @@ private:
          i += cluster * MoverThreads * Eight) {
       float x[Eight];
       loadEight(b, logits, i, KV_DTYPE_F32, x);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j)
+      KV_UNROLL for (int j = 0; j < Eight; ++j)
         if (i + j < end)
           f(x[j], i + j);
+    }
+  }
+
+  /// Adds, for this thread's tokens below `prefix`, what counts by the digit
+  /// that follows it.
+  template <Stage S>
+  KV_BODY void sumDigits(uint64_t prefix, int shift, int bits) {
+    constexpr bool ById = S == Stage::Draw;
+    auto sums = b.template shared<uint64_t>(0, Digits * MoverThreads);
+    auto counts = b.template shared<uint8_t>(CountsAt, Digits * MoverThreads);
+    for (int d = 0; d < Digits; ++d) {
+      sums.store(d * MoverThreads + b.thread(), 0);
+      counts.store(b.thread() * Digits + d, 0);
+    }
+    int begin = 0, end = p.width;
+    if (ById && shift + DigitBits < bits) {
+      begin = int(prefix << (shift + DigitBits));
+      end = kv::plan::lesser(end, begin + (Digits << shift));
+    }
+    forEachLogit(begin, end, [&](float logit, int token) {
+      if (logit == kv::plan::NoScore)
+        return;
+      uint64_t place =
+          uint64_t(kv::sampling::orderOf(logit)) << idBits | uint64_t(token);
+      if (place > last)
+        return;
+      if (ById)
+        place = uint64_t(token);
+      if (place >> (shift + DigitBits) != prefix)
+        return;
+      uint64_t weight = 1;
+      if (S != Stage::TopK)
+        weight = kv::sampling::weightOf(logit, maximum, scale);
+      if (weight == 0 || (ById && weight < least))
+        return;
+      int digit = int(place >> shift & (Digits - 1));
+      int sum = digit * MoverThreads + b.thread();
+      sums.store(sum, sums.load(sum) + weight);
+      int count = b.thread() * Digits + digit; // a thread's own words
+      counts.store(count, counts.load(count) ? 2 : 1);
+    });
+  }
+
+  /// The sums of all threads and blocks, and which digits one token has alone.
+  KV_BODY void addThreads() {
+    auto sums = b.template shared<uint64_t>(0, Digits * MoverThreads);
+    auto counts = b.template shared<uint8_t>(CountsAt, Digits * MoverThreads);
+    auto totals = b.template shared<uint64_t>(TotalsAt, Digits);
+    auto alone = b.template shared<uint32_t>(AlonesAt, Digits);
+    int warp = b.thread() / WarpLanes, lane = b.thread() % WarpLanes;
+    for (int d = warp; d < Digits; d += MoverWarps) {
+      uint64_t sum = 0, count = 0;
+      for (int t = lane; t < MoverThreads; t += WarpLanes) {
+        sum += sums.load(d * MoverThreads + t);
+        count += counts.load(t * Digits + d);
+      }
+      sum = shuffleSum(b, sum);
+      count = shuffleSum(b, count);
+      if (cluster > 1) {
+        tell(d * FoundWords, uint32_t(sum));
+        tell(d * FoundWords + 1, uint32_t(sum >> 32));
+        tell(d * FoundWords + 2, uint32_t(count));
+      } else if (lane == 0) {
+        totals.store(d, sum);
+        alone.store(d, count == 1);
+      }
+    }
+    if (cluster > 1) {
+      awaitOthers();
+      if (int d = b.thread(); d < Digits) {
+        uint64_t sum = 0;
+        uint32_t count = 0;
+        for (int r = 0; r < cluster; ++r) {
+          sum += uint64_t(told(r, d * FoundWords + 1)) << 32 |
+                 told(r, d * FoundWords);
+          count += told(r, d * FoundWords + 2);
+        }
+        totals.store(d, sum);
+        alone.store(d, count == 1);
+      }
     }
   }
 
@@ -176,77 +254,14 @@ private:
   /// sum does, more than any.
   template <Stage S> KV_BODY uint64_t firstBeyond(uint64_t given) {
     constexpr bool ById = S == Stage::Draw;
-    auto sums = b.template shared<uint64_t>(0, Digits * MoverThreads);
-    auto counts = b.template shared<uint8_t>(CountsAt, Digits * MoverThreads);
     auto totals = b.template shared<uint64_t>(TotalsAt, Digits);
     auto alone = b.template shared<uint32_t>(AlonesAt, Digits);
     int bits = ById ? idBits : 32 + idBits;
     uint64_t prefix = 0, before = 0, limit = 0;
     for (int shift = bits - DigitBits; shift >= 0; shift -= DigitBits) {
-      for (int d = 0; d < Digits; ++d) {
-        sums.store(d * MoverThreads + b.thread(), 0);
-        counts.store(b.thread() * Digits + d, 0);
-      }
-      int begin = 0, end = p.width;
-      if (ById && shift + DigitBits < bits) {
-        begin = int(prefix << (shift + DigitBits));
-        end = kv::plan::lesser(end, begin + (Digits << shift));
-      }
-      forEachLogit(begin, end, [&](float logit, int token) {
-        if (logit == kv::plan::NoScore)
-          return;
-        uint64_t place =
-            uint64_t(kv::sampling::orderOf(logit)) << idBits | uint64_t(token);
-        if (place > last)
-          return;
-        if (ById)
-          place = uint64_t(token);
-        if (place >> (shift + DigitBits) != prefix)
-          return;
-        uint64_t weight = 1;
-        if (S != Stage::TopK)
-          weight = kv::sampling::weightOf(logit, maximum, scale);
-        if (weight == 0 || (ById && weight < least))
-          return;
-        int digit = int(place >> shift & (Digits - 1));
-        int sum = digit * MoverThreads + b.thread();
-        sums.store(sum, sums.load(sum) + weight);
-        int count = b.thread() * Digits + digit; // a thread's own words
-        counts.store(count, counts.load(count) ? 2 : 1);
-      });
+      sumDigits<S>(prefix, shift, bits);
       b.sync();
-      int warp = b.thread() / WarpLanes, lane = b.thread() % WarpLanes;
-      for (int d = warp; d < Digits; d += MoverWarps) {
-        uint64_t sum = 0, count = 0;
-        for (int t = lane; t < MoverThreads; t += WarpLanes) {
-          sum += sums.load(d * MoverThreads + t);
-          count += counts.load(t * Digits + d);
-        }
-        sum = shuffleSum(b, sum);
-        count = shuffleSum(b, count);
-        if (cluster > 1) {
-          tell(d * FoundWords, uint32_t(sum));
-          tell(d * FoundWords + 1, uint32_t(sum >> 32));
-          tell(d * FoundWords + 2, uint32_t(count));
-        } else if (lane == 0) {
-          totals.store(d, sum);
-          alone.store(d, count == 1);
-        }
-      }
-      if (cluster > 1) {
-        awaitOthers();
-        if (int d = b.thread(); d < Digits) {
-          uint64_t sum = 0;
-          uint32_t count = 0;
-          for (int r = 0; r < cluster; ++r) {
-            sum += uint64_t(told(r, d * FoundWords + 1)) << 32 |
-                   told(r, d * FoundWords);
-            count += told(r, d * FoundWords + 2);
-          }
-          totals.store(d, sum);
-          alone.store(d, count == 1);
-        }
-      }
+      addThreads();
       b.sync();
       if (shift + DigitBits == bits) {
         uint64_t all = 0;
@@ -264,7 +279,7 @@ private:
         before += sum;
       prefix = prefix << DigitBits | uint64_t(digit);
       if (!ById && alone.load(digit))
-        return ((prefix + 1) << shift) - 1; // nobody else that is kept is there
+        return ((prefix + 1) << shift) - 1; // no other kept token is there
     }
     return prefix;
   }

@@ -1,10 +1,9 @@
 //===- StateBody.h - Recurrent layers ---------------------------*- C++ -*-===//
 //
-// Convolutions and scans whose states lie in a cache. A state that a step
-// begins with may be the place of what it ends with, so whoever reads one for a
-// sequence is who writes it. Rows go one after the other, by the same
-// operations whatever the step: no bit depends on how a prompt is cut, nor on
-// the batch.
+// Convolutions and scans whose states lie in a cache. A step may begin with a
+// state and end in its place, so the thread that reads a state of a sequence
+// also writes it. Rows go one after the other, by the same operations whatever
+// the step: no bit depends on how a prompt is cut, nor on the batch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,11 +71,9 @@ template <class B> struct Convolution {
     for (int tap = 0; tap < p.taps; ++tap) {
       float w[Eight];
       loadEight(b, p.weight + tap * p.weightStride + column, w);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j) {
+      KV_UNROLL for (int j = 0; j < Eight; ++j) {
         float row = x[j];
-        KV_UNROLL
-        for (int i = 0; i < MostRows; ++i)
+        KV_UNROLL for (int i = 0; i < MostRows; ++i)
           row = i == tap && tap + 1 < p.taps ? before[i][j] : row;
         sum[j] = tap == 0 ? kv::plan::multiply(row, w[j])
                           : kv::plan::fusedMultiplyAdd(row, w[j], sum[j]);
@@ -85,12 +82,10 @@ template <class B> struct Convolution {
     if (p.bias) {
       float bias[Eight];
       loadEight(b, p.bias + column, bias);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j)
+      KV_UNROLL for (int j = 0; j < Eight; ++j)
         sum[j] += bias[j];
     }
-    KV_UNROLL
-    for (int j = 0; j < Eight; ++j)
+    KV_UNROLL for (int j = 0; j < Eight; ++j)
       sum[j] = sum[j] / (expf(-sum[j]) + 1.0f);
     storeEight(b, p.out + token * p.outStride + column, sum);
     push(x);
@@ -98,13 +93,11 @@ template <class B> struct Convolution {
 
   /// The oldest row goes, x comes.
   KV_BODY void push(const float (&x)[Eight]) {
-    KV_UNROLL
-    for (int i = 0; i < MostRows; ++i)
-      KV_UNROLL
-    for (int j = 0; j < Eight; ++j)
-      before[i][j] = i + 2 < p.taps && i + 1 < MostRows ? before[i + 1][j]
-                     : i + 2 == p.taps                  ? x[j]
-                                                        : before[i][j];
+    KV_UNROLL for (int i = 0; i < MostRows; ++i) KV_UNROLL
+      for (int j = 0; j < Eight; ++j)
+        before[i][j] = i + 2 < p.taps && i + 1 < MostRows ? before[i + 1][j]
+                       : i + 2 == p.taps                  ? x[j]
+                                                          : before[i][j];
   }
 };
 
@@ -154,8 +147,7 @@ KV_BODY void stateConvolutionBody(B &b, const StateConvolutionParams &p) {
       work.loadRow(t, x);
       work.push(x);
     }
-    KV_UNROLL
-    for (int row = 0; row < Convolution<B>::MostRows; ++row)
+    KV_UNROLL for (int row = 0; row < Convolution<B>::MostRows; ++row)
       if (to != NoState && row < old)
         storeEight(b, data + to + row * p.states.headStride + work.column,
                    work.before[row]);
@@ -179,21 +171,17 @@ template <int Rows, int Columns, class B> struct ScanTile {
   /// The sums over lanes: each has that of its own column.
   KV_BODY float sumOwn(const float (&x)[Columns]) {
     float y[Columns];
-    KV_UNROLL
-    for (int c = 0; c < Columns; ++c)
+    KV_UNROLL for (int c = 0; c < Columns; ++c)
       y[c] = x[c];
-    KV_UNROLL
-    for (int half = Columns / 2; half > 0; half /= 2) {
+    KV_UNROLL for (int half = Columns / 2; half > 0; half /= 2) {
       bool upper = own & half;
-      KV_UNROLL
-      for (int c = 0; c < half; ++c) {
+      KV_UNROLL for (int c = 0; c < half; ++c) {
         float mine = upper ? y[c + half] : y[c];
         float other = upper ? y[c] : y[c + half];
         y[c] = mine + b.shuffleXor(other, half * Apart);
       }
     }
-    KV_UNROLL
-    for (int mask = Apart / 2; mask > 0; mask /= 2)
+    KV_UNROLL for (int mask = Apart / 2; mask > 0; mask /= 2)
       y[0] += b.shuffleXor(y[0], mask);
     return y[0];
   }
@@ -201,11 +189,9 @@ template <int Rows, int Columns, class B> struct ScanTile {
   /// Each lane's own column to all lanes.
   KV_BODY void spread(float x, float (&all)[Columns]) {
     all[0] = x;
-    KV_UNROLL
-    for (int have = 1; have < Columns; have *= 2) {
+    KV_UNROLL for (int have = 1; have < Columns; have *= 2) {
       bool upper = own & have;
-      KV_UNROLL
-      for (int c = 0; c < have; ++c) {
+      KV_UNROLL for (int c = 0; c < have; ++c) {
         float other = b.shuffleXor(all[c], have * Apart);
         all[c + have] = upper ? all[c] : other;
         all[c] = upper ? other : all[c];
@@ -216,8 +202,7 @@ template <int Rows, int Columns, class B> struct ScanTile {
   KV_BODY Token load(int64_t t, int head, int column) {
     Token token;
     int64_t key = int64_t(head / p.perKey) * p.keyDim;
-    KV_UNROLL
-    for (int i = 0; i < Rows; ++i) {
+    KV_UNROLL for (int i = 0; i < Rows; ++i) {
       int n = lane + i * WarpLanes;
       bool there = n < p.keyDim;
       token.q[i] = there ? b.load(p.q + t * p.qStride + key + n) : 0.0f;
@@ -230,15 +215,14 @@ template <int Rows, int Columns, class B> struct ScanTile {
     return token;
   }
 
-  /// What q asks of the state after the token: of the own column.
+  /// The product of q with the state after the token, for the thread's own
+  /// column.
   KV_BODY float take(const Token &token) {
     float write = token.v, sums[Columns], all[Columns];
     if (p.delta) {
-      KV_UNROLL
-      for (int c = 0; c < Columns; ++c) {
+      KV_UNROLL for (int c = 0; c < Columns; ++c) {
         sums[c] = 0;
-        KV_UNROLL
-        for (int i = 0; i < Rows; ++i)
+        KV_UNROLL for (int i = 0; i < Rows; ++i)
           sums[c] = kv::plan::fusedMultiplyAdd(
               kv::plan::multiply(state[i][c], token.decay), token.k[i],
               sums[c]);
@@ -246,11 +230,9 @@ template <int Rows, int Columns, class B> struct ScanTile {
       write -= sumOwn(sums);
     }
     spread(kv::plan::multiply(write, token.strength), all);
-    KV_UNROLL
-    for (int c = 0; c < Columns; ++c) {
+    KV_UNROLL for (int c = 0; c < Columns; ++c) {
       sums[c] = 0;
-      KV_UNROLL
-      for (int i = 0; i < Rows; ++i) {
+      KV_UNROLL for (int i = 0; i < Rows; ++i) {
         float decayed = kv::plan::multiply(state[i][c], token.decay);
         state[i][c] = kv::plan::fusedMultiplyAdd(token.k[i], all[c], decayed);
         sums[c] = kv::plan::fusedMultiplyAdd(state[i][c], token.q[i], sums[c]);
@@ -261,12 +243,10 @@ template <int Rows, int Columns, class B> struct ScanTile {
 
   /// From or to memory: rows of `Columns` elements.
   template <class Function> KV_BODY void forEachQuad(Function f) {
-    KV_UNROLL
-    for (int i = 0; i < Rows; ++i)
-      KV_UNROLL
-    for (int c = 0; c < Columns; c += 4)
-      if (lane + i * WarpLanes < p.keyDim)
-        f(&state[i][c], int64_t(lane + i * WarpLanes) * p.valueDim + c);
+    KV_UNROLL for (int i = 0; i < Rows; ++i) KV_UNROLL
+      for (int c = 0; c < Columns; c += 4)
+        if (lane + i * WarpLanes < p.keyDim)
+          f(&state[i][c], int64_t(lane + i * WarpLanes) * p.valueDim + c);
   }
 
   KV_BODY void run() {

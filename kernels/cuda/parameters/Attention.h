@@ -3,6 +3,7 @@
 #ifndef KV_KERNELS_CUDA_PARAMETERS_ATTENTION_H
 #define KV_KERNELS_CUDA_PARAMETERS_ATTENTION_H
 
+#include "SharedLayout.h"
 #include "kernels/block/Block.h"
 #include "kv/ABI/DeviceKernels.h"
 #include "kv/Definition/Fold.h"
@@ -33,8 +34,8 @@ struct ScalesView {
 
 /// Rows of q and of the cache are read in chunks of 16 bytes: pointers are
 /// aligned to that, and so are strides. A value that a row does not see is
-/// multiplied by zero, so within what any row of its tile sees it must be
-/// finite; what no row sees is not read.
+/// multiplied by zero. So it must be finite if another row of the tile sees it.
+/// Values that no row sees are not read.
 struct AttentionParams {
   CacheView cache;
   int64_t layer;
@@ -59,8 +60,8 @@ struct AttentionParams {
   float *totals;  // parts * TotalFloats
   /// [2, parts], zero before and after a launch: groups of a unit that are
   /// complete, by the unit's first part; parts that have done their leaves of a
-  /// shared group, by its first part. Where a part is several blocks, so many
-  /// for each of them: their rows are merged apart.
+  /// shared group, by its first part. If a part is several blocks, each of them
+  /// has its own counters, because their rows are merged separately.
   uint32_t *counters;
   ScalesView scales; // of kernels that take scales
   /// [tokens] or null: of each token the word of its ancestors. The mask is
@@ -71,9 +72,8 @@ struct AttentionParams {
   int32_t mergesApart;
 };
 
-/// Of the kernel `merge`: what the attention kernel before it was launched
-/// with, and of what is in `out` the elements of a row and the type, bf16 or
-/// f16.
+/// The arguments of the kernel `merge`: those of the attention kernel before
+/// it, and for `out` the elements of a row and the type, bf16 or f16.
 struct MergeParams {
   AttentionParams attention;
   int32_t headDim; // a multiple of 4
@@ -86,13 +86,37 @@ constexpr int MergeSharedBytes = 7680 + 32 * MergeColumns * 4;
 
 using kernels::Scales;
 
-/// One kernel. Four warps work on one tile of 16 * RowTiles packed rows: for
-/// the scores each has a quarter of a leaf's keys, for the values a quarter of
-/// the head dimension, so that every element of K and V is read from shared
-/// memory once and nothing is merged between warps at the end. Decode and
-/// prefill differ in RowTiles and Stages only, and so give the same bits.
+/// The shared memory of kernels whose warps share each leaf. `Places` is the
+/// number of keys whose addresses are kept, `ScaleSlots` are those of a cache
+/// with scales. A tree's paths lie where finishes do, which come after the last
+/// leaf. A merge's tables lie where places of rows, the ring, the queries and
+/// weights of leaves did.
+template <int RingChunks, int QueryChunks, int WeightWords, int Places,
+          int Rows, int KeyWarps, class... ScaleSlots>
+using WarpLayout =
+    SharedLayout<Slot<slot::Ring, Chunk, RingChunks>,
+                 Slot<slot::Queries, Chunk, QueryChunks>,
+                 Slot<slot::Weights, uint32_t, WeightWords>,
+                 Slot<slot::RowPlaces, int64_t, Places>,
+                 Slot<slot::Maxima, float, Rows * KeyWarps>,
+                 Slot<slot::GroupWeights, FloatPair, Rows>,
+                 Slot<slot::TotalWeights, FloatPair, Rows>,
+                 Slot<slot::Finishes, FloatPair, Rows>,
+                 Over<slot::Paths, IntPair, Rows, slot::Finishes>,
+                 Slot<slot::Bounds, IntPair, Rows>,
+                 Slot<slot::OutPlaces, int64_t, Rows>, ScaleSlots...,
+                 Slot<slot::Ticket, uint32_t, 4>,
+                 Over<slot::PieceSlots, int64_t, Places, slot::RowPlaces>,
+                 Over<slot::PieceMaxima, FloatPair, Rows, slot::TotalWeights>,
+                 Between<slot::PieceWeights, slot::Ring, slot::RowPlaces>>;
+
+/// One kernel. Four warps work on one tile of 16 * RowTiles packed rows. For
+/// the scores each warp has a quarter of a leaf's keys, for the values a
+/// quarter of the head dimension. So every element of K and V is read from
+/// shared memory once, and nothing is merged between warps at the end. Decode
+/// and prefill differ in RowTiles and Stages only, and so give the same bits.
 ///
-/// With `Bytes` both products are of 8 bits (AttentionBytes.h).
+/// With `Bytes` both products are of 8 bits (attention/mma/ByteOperands.h).
 template <class QueryT, class CacheT, int HeadDimV, int RowTilesV, int StagesV,
           Scales ScalesV = Scales::None, bool Bytes = false>
 struct AttentionConfig {
@@ -100,8 +124,8 @@ struct AttentionConfig {
   using Cache = CacheT;
   static constexpr bool Widens = sizeof(Cache) == 1;
   static constexpr bool EightBitProducts = Bytes;
-  /// What is multiplied. Queries are scaled to f16's range row by row, by a
-  /// power of two, and weights are at most 1: nothing is lost.
+  /// The type of multiplied elements. Queries are scaled to f16's range row by
+  /// row, by a power of two, and weights are at most 1: nothing is lost.
   using Product =
       std::conditional_t<Bytes, Cache, std::conditional_t<Widens, F16, Query>>;
   static constexpr int ProductBytes = Bytes ? 1 : 2;
@@ -127,8 +151,8 @@ struct AttentionConfig {
   static constexpr int KeyWarps = Warps, ScoreTiles = RowTiles;
 
   /// A leaf is computed in two halves, and loaded as two tiles of K and two of
-  /// V; of 8 bits, where a tile has as many bytes with all of its keys, as one,
-  /// but for products of 8 bits, whose chip has little shared memory.
+  /// V. A cache of 8 bits loads one tile of each, which has as many bytes.
+  /// Products of 8 bits load two, because their chip has little shared memory.
   static constexpr int Leaf = kv::plan::GpuLeaf;
   static constexpr int HalfKeys = 64, TileHalves = Widens && !Bytes ? 2 : 1;
   static constexpr int TileKeys = HalfKeys * TileHalves;
@@ -164,12 +188,13 @@ struct AttentionConfig {
       ValuesAtConstants ? 1 : (ColumnTiles + 1) / 2;
   static constexpr int KeyTiles = Leaf / KeyWarps / 8;
 
-  /// Of 8 bits, one load of V has twice sixteen keys.
+  /// With 8 bits, one load of V has twice sixteen keys.
   static constexpr int ValueSteps = Widens ? 2 : 1;
 
-  /// Of a tile all threads copy CopiedRows rows at a time, of CopiedColumns
-  /// chunks each: a thread copies ThreadColumns chunks of ThreadRows rows, or
-  /// one less of each where the columns do not come out even.
+  /// All threads together copy CopiedRows rows of a tile at a time, of
+  /// CopiedColumns chunks each. A thread copies ThreadColumns chunks of
+  /// ThreadRows rows, or one less of each where the columns do not come out
+  /// even.
   static constexpr int CopiedColumns =
       (RowChunks & -RowChunks) > 2 ? RowChunks & -RowChunks : 2;
   static constexpr int CopiedRows = Threads / CopiedColumns;
@@ -185,40 +210,22 @@ struct AttentionConfig {
   /// So does where a head's keys begin, which is five instructions otherwise.
   static constexpr bool KeepsFirstKey = RowTiles == 1;
 
-  /// Shared memory, in bytes.
+  /// Shared memory.
   static constexpr int RowPlaceBuffers = 4;
-  static constexpr int Ring = 0;
-  static constexpr int Queries = Ring + Stages * StageChunks * ChunkBytes;
-  static constexpr int Weights = Queries + Rows * QueryRows::Pitch * ChunkBytes;
-  static constexpr int RowPlaces = Weights + Rows * LeafWords * 4;
-  static constexpr int Maxima = RowPlaces + RowPlaceBuffers * Leaf * 8;
-  static constexpr int GroupWeights = Maxima + Rows * 16;
-  static constexpr int TotalWeights = GroupWeights + Rows * 8;
-  static constexpr int Finishes = TotalWeights + Rows * 8;
-  static constexpr int Bounds = Finishes + Rows * 8;
-  static constexpr int OutPlaces = Bounds + Rows * 8;
-  static constexpr int QueryScales = OutPlaces + Rows * 8;
-  static constexpr int LargestScales = QueryScales + (Widens ? Rows * 4 : 0);
-  static constexpr int RowSums = LargestScales + (Scaled ? Rows * 16 : 0);
-  static constexpr int RowScales = RowSums + (Scaled ? Rows * 16 : 0);
-  static constexpr int ScaleShares = RowScales + (Scaled ? 4 * Leaf * 4 : 0);
-  static constexpr int ShareWords = Shares ? 4 * ScaleGroups * Leaf : 0;
-  static constexpr int Ticket = ScaleShares + ShareWords * 4;
-  static constexpr int SharedBytes = Ticket + 16;
-
-  /// Places of pieces that a merge looks up before it reads them, which lie
-  /// where places of rows did.
-  static constexpr int MergeTable = RowPlaceBuffers * Leaf * 2;
-  /// And their weights, where the ring, the queries and the weights of leaves
-  /// were.
-  static constexpr int MergeWeights = 0, MergeWeightBytes = RowPlaces;
-  static_assert(MergeTable >= kv::plan::LeavesPerGroup);
+  using Shared = WarpLayout<
+      Stages * StageChunks, Rows * QueryRows::Pitch, Rows * LeafWords,
+      RowPlaceBuffers * Leaf, Rows, KeyWarps,
+      Slot<slot::QueryScales, float, Widens ? Rows : 0>,
+      Slot<slot::LargestScales, float, Scaled ? Rows * Warps : 0>,
+      Slot<slot::RowSums, float, Scaled ? Rows * Warps : 0>,
+      Slot<slot::RowScales, float, Scaled ? 4 * Leaf : 0>,
+      Slot<slot::ScaleShares, uint32_t, Shares ? 4 * ScaleGroups * Leaf : 0>>;
+  static constexpr int SharedBytes = Shared::bytes();
 
   /// A piece: the values of all rows, then (maximum, sum) of each.
   static constexpr int SlotFloats = Rows * (HeadDim + 2);
 
-  /// The total of a unit of several groups, beside the group's and the leaf's
-  /// accumulators.
+  /// The total of a unit of several groups, as a third set of accumulators.
   static constexpr bool TotalInRegisters = RowTiles == 1;
   static constexpr int TotalFloats =
       TotalInRegisters ? 0 : Rows * Warps * WarpColumns;
@@ -234,7 +241,7 @@ constexpr int PartBlocks = [] {
     return 1;
 }();
 
-/// A decode kernel takes sequences with at most so many packed rows.
+/// The most packed rows of a sequence that a decode kernel takes.
 constexpr int DecodeRows = 16;
 
 /// The shapes that are built, for chips whose SMs have 228 KiB of shared memory
@@ -281,8 +288,8 @@ using PrefillConfig =
 /// A few drafts of each sequence make more rows than a decode kernel takes, and
 /// fewer than fill a tile of a prompt: two tiles of an mma. Three blocks share
 /// an SM (with scales of groups two), so that one waits while others multiply:
-/// what a leaf does not need is computed anew behind it, and no register holds
-/// it meanwhile.
+/// values that a leaf does not need are computed anew after it, and no register
+/// holds them meanwhile.
 template <Scales S, int HeadDim>
 constexpr int DraftStages = HeadDim == 64         ? 5
                             : S == Scales::Groups ? 4
@@ -337,7 +344,7 @@ constexpr int shapesOfChip(int chip) {
 /// for 9.0 and every later chip (ptx/Cluster.h, ptx/Launch.h).
 constexpr bool hasClusters(int sm) { return sm >= 90; }
 
-/// Whether so many blocks find room in an SM's shared memory. Each costs 1 KiB
+/// Whether `blocks` blocks find room in an SM's shared memory. Each costs 1 KiB
 /// more than it asks for.
 constexpr bool fits(int sharedBytes, int blocks, int sm) {
   int room = sm == 90 ? 228 : sm == 120 ? 100 : 164;

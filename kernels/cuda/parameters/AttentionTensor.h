@@ -1,7 +1,7 @@
 //===- AttentionTensor.h - Shapes of kernels with tensor memory -*- C++ -*-===//
 //
 // The prefill kernels of sm_100a, and those of operations with products of 8
-// bits (docs/guides/products.md), of prompts and of decoding. A warp copies
+// bits (docs/reference/products.md), of prompts and of decoding. A warp copies
 // boxes of pages, one thread issues all products, and two warpgroups, of which
 // each thread has a row, weigh the scores and fold the values.
 //
@@ -48,15 +48,13 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   static constexpr int Warps = GroupWarps * RowGroups;
   static constexpr int Threads = Warps * WarpLanes;
   static constexpr int LaunchThreads = Threads + GroupThreads;
-  /// Of the first warpgroup: the others are the loader's.
-  static constexpr int IssuerWarp = 2;
   /// Registers of a thread as it is launched, and of one of either role.
   static constexpr int LaunchRegisters = 168;
   static constexpr int LoaderRegisters = 40, ConsumerRegisters = 232;
   static_assert(LoaderRegisters * GroupThreads + ConsumerRegisters * Threads <=
                 LaunchRegisters * LaunchThreads);
 
-  /// What a product sums over: 32 bytes of a row.
+  /// The bytes of a row that one product sums over.
   static constexpr int StepBytes = 32;
   static constexpr int StepElements = StepBytes / int(sizeof(Product));
   static constexpr int KeySteps = KeyDim / StepElements;
@@ -79,12 +77,7 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   using QueryRows = SlabRows<Rows, Slabs * SlabRowBytes / ChunkBytes>;
   static constexpr int QuerySlabBytes = Rows * SlabRowBytes;
 
-  // What an AttentionBody has of the other kernels, and nothing here uses.
-  static constexpr bool QueriesInRegisters = false;
-  static constexpr int RowTiles = Warps, KeyWarps = 1, ScoreTiles = 1;
-  static constexpr int ColumnTiles = 1, KeyTiles = 2;
-  static constexpr int ValueSteps = 1, ValueLoads = 1;
-  static constexpr bool Ragged = false, TotalInRegisters = false;
+  static constexpr int RowTiles = Warps; // of sixteen rows
 
   /// Tensor memory, in columns. Weights lie where their scores were, in half of
   /// the columns or, of 8 bits, a quarter, and among these their sums, of which
@@ -103,8 +96,8 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   }
   /// A leaf's values come in slices, of a slab each, which take places in turn
   /// and are folded while the next one is multiplied. Of 8 bits there is one
-  /// place: an operand with neighbours along its columns has whole slabs. Of
-  /// the columns of a slice so many are a head's.
+  /// place: an operand with neighbours along its columns has whole slabs.
+  /// SliceValues of a slice's columns belong to the head.
   static constexpr int SliceColumns = SlabColumns, Slices = Slabs;
   static constexpr int SliceValues = kv::plan::lesser(HeadDim, SliceColumns);
   static constexpr int ValuePlaces = (TensorColumns - Values) / SliceColumns;
@@ -116,67 +109,73 @@ template <class QueryT, class CacheT, int HeadDimV> struct TensorConfig {
   /// Named barriers.
   static constexpr int ConsumerBarrier = 1;
 
-  /// Shared memory, in bytes. A merge has no queries: its tables lie there.
-  static constexpr int Ring = 0, Copies = Ring;
-  static constexpr int Queries = Ring + Stages * TileBytes;
+  /// Whether what leaves do not need waits in shared memory: weights of 8 bits
+  /// are words of their own, while those of 16 take their scores' registers.
+  static constexpr bool KeepsWork = EightBitProducts;
+  /// Shared memory. A merge has no queries: its tables lie there.
   static constexpr int QueryBytes = 65536;
   static_assert(QueryBytes >= Slabs * QuerySlabBytes);
-  static constexpr int Ones = Queries + QueryBytes;
   static constexpr int OnesBytes = SumColumns * SlabRowBytes;
-  static constexpr int QueryScales = Ones + OnesBytes;
-  static constexpr int Ticket = QueryScales + (Widens ? Rows * 4 : 0);
-  static constexpr int TensorPlace = Ticket + 16;
-  /// Whether what leaves do not need waits there: weights of 8 bits are words
-  /// of their own, while those of 16 take their scores' registers.
-  static constexpr bool KeepsWork = EightBitProducts;
-  static constexpr int KeptSights = TensorPlace + 16;
-  static constexpr int KeptWork = KeptSights + (KeepsWork ? Rows * 16 : 0);
-  static constexpr int Barriers = KeptWork + (KeepsWork ? 32 : 0);
+  using Shared = SharedLayout<
+      Slot<slot::Ring, Chunk, Stages * TileBytes / ChunkBytes>,
+      Slot<slot::Queries, Chunk, QueryBytes / ChunkBytes>,
+      Slot<slot::Ones, Chunk, OnesBytes / ChunkBytes>,
+      Slot<slot::QueryScales, float, Widens ? Rows : 0>,
+      Slot<slot::Ticket, uint32_t, 4>, Slot<slot::TensorPlace, Chunk, 1>,
+      Slot<slot::KeptSights, Chunk, KeepsWork ? Rows : 0>,
+      Slot<slot::KeptWork, Chunk, KeepsWork ? 2 : 0>,
+      Slot<slot::Full, uint64_t, Stages>, Slot<slot::Empty, uint64_t, Stages>,
+      Slot<slot::Landed, uint64_t, Stages>,
+      Slot<slot::Scored, uint64_t, ScorePlaces>,
+      Slot<slot::Weighed, uint64_t, WeightParts * RowGroups>,
+      Slot<slot::Multiplied, uint64_t, Slices * RowGroups>,
+      Slot<slot::Folded, uint64_t, Slices * RowGroups>,
+      Slot<slot::Asked, uint64_t, 1>,
+      Over<slot::PieceSlots, int32_t, 1024, slot::Queries>,
+      Over<slot::PieceMaxima, FloatPair, Rows, After<slot::PieceSlots>>,
+      Between<slot::PieceWeights, After<slot::PieceMaxima>, slot::Ones>>;
   static_assert(sizeof(kv::plan::Work) <= 32);
-  static constexpr int SharedBytes =
-      Barriers +
-      (3 * Stages + ScorePlaces + (WeightParts + 2 * Slices) * RowGroups + 1) *
-          8;
-
-  static constexpr int RowPlaces = Queries, MergeTable = 1024;
-  static constexpr int GroupWeights = RowPlaces + MergeTable * 4;
-  static constexpr int TotalWeights = GroupWeights;
-  static constexpr int MergeWeights = GroupWeights + Rows * 8,
-                       MergeWeightBytes = Ones - MergeWeights;
+  static constexpr int SharedBytes = Shared::bytes();
 
   static constexpr int SlotFloats = Rows * (HeadDim + 2);
   static constexpr int TotalFloats = SlotFloats;
 
   /// The barriers of a stage: its tile is there; all have read it; its boxes
   /// are there, but rows of them are not zero yet.
-  static KV_HD constexpr int full(int stage) { return Barriers + stage * 8; }
-  static KV_HD constexpr int empty(int stage) { return full(Stages + stage); }
+  static KV_HD constexpr int full(int stage) {
+    return barrierOf<TensorConfig, slot::Full>(stage);
+  }
+  static KV_HD constexpr int empty(int stage) {
+    return barrierOf<TensorConfig, slot::Empty>(stage);
+  }
   static KV_HD constexpr int landed(int stage) {
-    return full(2 * Stages + stage);
+    return barrierOf<TensorConfig, slot::Landed>(stage);
   }
-  /// The barrier of a place of scores: they are there. One of a tile could
-  /// complete two phases before anybody awaits the first: scores are multiplied
-  /// before those before them are weighed.
+  /// The barrier of a place of scores: they are there. If a tile had a single
+  /// barrier, two phases could complete before a thread awaits the first,
+  /// because scores are multiplied before the earlier ones are weighed.
   static KV_HD constexpr int scored(int place) {
-    return full(3 * Stages + place);
+    return barrierOf<TensorConfig, slot::Scored>(place);
   }
-  /// The barriers of a tile of rows, a phase a leaf: its weights are there; its
-  /// values; these are folded.
+  /// The barriers of a tile of rows, with one phase per leaf: its weights are
+  /// there, its values are there, its values are folded.
   static KV_HD constexpr int weighed(int tile, int part) {
-    return scored(ScorePlaces + part * 2 + tile);
+    return barrierOf<TensorConfig, slot::Weighed>(part * RowGroups + tile);
   }
   static KV_HD constexpr int multiplied(int tile, int slice) {
-    return weighed(tile, WeightParts + slice);
+    return barrierOf<TensorConfig, slot::Multiplied>(slice * RowGroups + tile);
   }
   static KV_HD constexpr int folded(int tile, int slice) {
-    return multiplied(tile, Slices + slice);
+    return barrierOf<TensorConfig, slot::Folded>(slice * RowGroups + tile);
   }
   /// A phase a unit: its queries are there.
-  static constexpr int Asked = SharedBytes - 8;
+  static KV_HD constexpr int asked() {
+    return barrierOf<TensorConfig, slot::Asked>(0);
+  }
 };
 
-/// A unit's tiles of rows that have any, of so many rows: the second one has
-/// none in a decode step, nor at the end of many a prompt.
+/// The number of a unit's tiles that have rows. The second tile has none in a
+/// decode step, and at the end of many prompts.
 KV_BODY int liveTiles(int64_t rows) { return rows > TensorLanes ? 2 : 1; }
 
 /// The configuration of a row KV_TENSOR_KERNEL.

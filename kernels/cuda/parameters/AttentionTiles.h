@@ -25,8 +25,7 @@ concept TileRows = requires { requires C::Tiles; };
 template <class C>
 concept KeepsUnit = requires { requires C::KeepsUnit; };
 
-/// What AttentionParams say, and the tensor maps of K and V of the launch's
-/// layer.
+/// AttentionParams, and the tensor maps of K and V of the launch's layer.
 struct TileParams : AttentionParams {
   TensorMap maps[2];
   int32_t boxShift;   // a box has 1 << boxShift tokens of a page
@@ -47,7 +46,7 @@ template <int QueryRowsV, int Columns> struct SlabRows {
 };
 
 /// One kernel. Its consumers, up to three warpgroups of 64 rows each, are what
-/// an AttentionBody knows of; another warpgroup brings them tiles of a leaf's
+/// a TileConsumer knows of; another warpgroup brings them tiles of a leaf's
 /// keys or values, in rows of 128 bytes as wgmma reads them. Heads of up to 128
 /// elements are one tile; wider ones come in parts of a slab each, so that a
 /// thread has room for the sums of one part of a leaf beside those of a group.
@@ -95,9 +94,9 @@ struct TileConfig {
                                 : HeadDim == 128 ? (Widens ? 4 - Blocks : 4)
                                                  : (Widens ? 6 : 8);
 
-  /// Registers of a thread as it is launched, and of one of either role. Beside
-  /// one warpgroup that multiplies and has an SM, all have as many as there can
-  /// be.
+  /// Registers of a thread as it is launched, and of one of either role. If one
+  /// multiplying warpgroup has an SM, all threads have the most registers that
+  /// there can be.
   static constexpr bool DividesRegisters = Groups * Blocks > 1;
   static constexpr int LaunchRegisters =
       kv::plan::lesser(65536 / (Blocks * LaunchThreads) / 8 * 8, 255);
@@ -106,7 +105,7 @@ struct TileConfig {
                                            : Widens   ? 224
                                                       : 232;
 
-  /// What boxes are copied to: the ring itself or, of 8 bits, a ring of slabs.
+  /// The target of boxes: the ring itself or, with 8 bits, a ring of slabs.
   static constexpr int CopySlabs = Widens ? 1 : TileSlabs;
   static constexpr int CopyParts = Slabs / CopySlabs;
   static constexpr int CopyRowBytes = SlabColumns * int(sizeof(Cache));
@@ -125,22 +124,22 @@ struct TileConfig {
   static constexpr int WarpColumns = HeadDim, ColumnTiles = HeadDim / 8;
   static constexpr int KeyTiles = Leaf / 8, ValueSteps = 1, ValueLoads = 1;
   static constexpr bool Ragged = false, TotalInRegisters = false;
-  /// Else it waits in global memory.
+  /// Whether the total waits in shared memory, or else in global memory.
   static constexpr bool TotalInShared = HeadDim * Blocks <= 128;
 
   /// The group's last part waits in shared memory while others are multiplied:
   /// the scores, their weights and all of a group are more registers than there
   /// are.
   static constexpr bool PartWaits = HeadDim > 128;
-  /// Of 8 bits, where whoever widens needs registers as well, so does what the
-  /// end of a unit needs; and where two blocks share the registers.
+  /// Values for the end of a unit also wait in shared memory if widening warps
+  /// need registers (8 bits), or if two blocks share the registers.
   static constexpr bool KeepsUnit = Widens && (PartWaits || Blocks > 1);
 
-  /// Named barriers; more are of turns (TileRows.h).
+  /// Named barriers; more are of turns (TileRing.h).
   static constexpr int ConsumerBarrier = 1, WidenersBarrier = 5;
 
-  /// Leaves whose scales are there at a time: as a leaf's are written, those of
-  /// the leaf that were so many before are read no more.
+  /// Leaves whose scales are there at a time. When a leaf's scales are written,
+  /// those of the leaf ScaleBuffers before it are not read any more.
   static constexpr int ScaleBuffers = (Stages + 3 * Parts - 1) / (2 * Parts);
 
   /// The buffer of the leaf after one that has `buffer`: of the next work, too.
@@ -148,54 +147,59 @@ struct TileConfig {
     return buffer + 1 == ScaleBuffers ? 0 : buffer + 1;
   }
 
-  /// Shared memory, in bytes.
-  static constexpr int Ring = 0;
-  static constexpr int Copies = Widens ? Ring + Stages * TileBytes : Ring;
-  static constexpr int Queries = Copies + CopyStages * CopyBytes;
-  static constexpr int Totals = Queries + Rows * HeadDim * 2;
-  static constexpr int Finishes =
-      Totals + (TotalInShared ? Rows * HeadDim * 4 : 0);
-  static constexpr int Bounds = Finishes + Rows * 8;
-  static constexpr int WaitingPart = Bounds + Rows * 8;
-  static constexpr int QueryScales =
-      WaitingPart + (PartWaits ? Threads * PartTiles * 16 : 0);
-  static constexpr int RowScales = QueryScales + (Widens ? Rows * 4 : 0);
-  static constexpr int ScaleShares =
-      RowScales + (Scaled ? ScaleBuffers * 2 * Leaf * 4 : 0);
-  static constexpr int ShareWords = Shares ? 2 * ScaleGroups * Leaf : 0;
-  static constexpr int Ticket = ScaleShares + ShareWords * 4;
-  static constexpr int KeptUnits = Ticket + 16,
-                       TotalStates = KeptUnits + (KeepsUnit ? 64 : 0);
-  static constexpr int Barriers = TotalStates + (KeepsUnit ? Threads * 16 : 0);
-  static constexpr int SharedBytes =
-      Barriers + (2 * Stages + 2 * CopyStages) * 8;
-
-  /// A merge has no total, and no queries any more: its tables lie there.
-  static constexpr int RowPlaces = TotalInShared ? Totals : Queries,
-                       MergeTable = 1024;
-  static constexpr int GroupWeights = RowPlaces + MergeTable * 4;
-  static constexpr int TotalWeights = GroupWeights; // warps keep them
-  static constexpr int MergeWeights = GroupWeights + Rows * 8,
-                       MergeWeightBytes = Finishes - MergeWeights;
+  /// Shared memory. A merge has no total, and no queries any more: its tables
+  /// lie there.
+  using Shared = SharedLayout<
+      Slot<slot::Ring, Chunk, Stages * TileBytes / ChunkBytes>,
+      Slot<slot::Copies, Chunk,
+           Widens ? CopyStages * CopyBytes / ChunkBytes : 0>,
+      Slot<slot::Queries, Chunk, Rows * QueryChunks>,
+      Slot<slot::Totals, float, TotalInShared ? Rows * HeadDim : 0>,
+      Slot<slot::Finishes, FloatPair, Rows>,
+      Over<slot::Paths, IntPair, Rows, slot::Finishes>,
+      Slot<slot::Bounds, IntPair, Rows>,
+      Slot<slot::WaitingPart, FloatQuad, PartWaits ? Threads * PartTiles : 0>,
+      Slot<slot::QueryScales, float, Widens ? Rows : 0>,
+      Slot<slot::RowScales, float, Scaled ? ScaleBuffers * 2 * Leaf : 0>,
+      Slot<slot::ScaleShares, uint32_t, Shares ? 2 * ScaleGroups * Leaf : 0>,
+      Slot<slot::Ticket, uint32_t, 4>,
+      Slot<slot::KeptUnit, Chunk, KeepsUnit ? 4 : 0>,
+      Slot<slot::TotalStates, FloatQuad, KeepsUnit ? Threads : 0>,
+      Slot<slot::Full, uint64_t, Stages>, Slot<slot::Empty, uint64_t, Stages>,
+      Slot<slot::Landed, uint64_t, CopyStages>,
+      Slot<slot::Widened, uint64_t, CopyStages>,
+      Over<slot::PieceSlots, int32_t, 1024,
+           std::conditional_t<TotalInShared, slot::Totals, slot::Queries>>,
+      Over<slot::PieceMaxima, FloatPair, Rows, After<slot::PieceSlots>>,
+      Between<slot::PieceWeights, After<slot::PieceMaxima>, slot::Finishes>>;
+  static constexpr int SharedBytes = Shared::bytes();
 
   static constexpr int SlotFloats = Rows * (HeadDim + 2);
   static constexpr int TotalFloats = TotalInShared ? 0 : Rows * HeadDim;
 
   /// The barriers of a stage: its tile is there; all have read it.
-  static KV_HD constexpr int full(int stage) { return Barriers + stage * 8; }
-  static KV_HD constexpr int empty(int stage) { return full(Stages + stage); }
+  static KV_HD constexpr int full(int stage) {
+    return barrierOf<TileConfig, slot::Full>(stage);
+  }
+  static KV_HD constexpr int empty(int stage) {
+    return barrierOf<TileConfig, slot::Empty>(stage);
+  }
   /// Of 16 bits: its boxes are there, but rows of them are not zero yet. Of 8:
   /// the slab is there; all that widen have read it.
   static KV_HD constexpr int landed(int stage) {
-    return full(2 * Stages + stage);
+    return barrierOf<TileConfig, slot::Landed>(stage);
   }
   static KV_HD constexpr int widened(int stage) {
-    return landed(CopyStages + stage);
+    return barrierOf<TileConfig, slot::Widened>(stage);
   }
 };
 
 /// Whether boxes are copied to another place than where they are multiplied.
-template <class C> constexpr bool CopiesApart = C::Copies != C::Ring;
+template <class C> constexpr bool CopiesApart = BytesOf<C, slot::Copies> > 0;
+/// Where they are copied to.
+template <class C>
+constexpr int CopiesBegin =
+    OffsetOf<C, std::conditional_t<CopiesApart<C>, slot::Copies, slot::Ring>>;
 
 /// Whether a block has the registers and the shared memory that it needs.
 template <class C>
@@ -228,11 +232,11 @@ constexpr int boxTokens(int pageSize, int partBlocks = 1) {
   return tokens >= AtomRows ? tokens : 0;
 }
 
-/// Of a cache whose elements have 1 or 2 bytes: the tensor of the keys, plane
-/// 0, or the values of a layer, and the box that a tile copy takes of it, in
-/// elements of 16 bits, in a kernel of so many blocks a part. Dimensions are
-/// ordered by their strides. For products of 8 bits rows of a box have 128
-/// bytes, zeros behind those of a head.
+/// The tensor of the keys (plane 0) or values of a layer, and the box of one
+/// tile copy, in elements of 16 bits. The cache's elements have 1 or 2 bytes.
+/// `partBlocks` is the kernel's number of blocks per part. Dimensions are
+/// ordered by their strides. For products of 8 bits, rows of a box have 128
+/// bytes, and zeros follow the head's.
 constexpr TensorDescription describeTiles(const CacheView &view, int size,
                                           int heads, int dim, int64_t layer,
                                           int plane, int partBlocks = 1,
@@ -269,7 +273,8 @@ constexpr bool canTile(const CacheView &view, int size, int heads, int dim) {
          view.layerStride * size % 16 == 0 && view.planeStride * size % 16 == 0;
 }
 
-/// What a launch of so many blocks a part takes, but for the maps.
+/// The parameters of a launch with `partBlocks` blocks per part, except the
+/// maps.
 constexpr TileParams tileParams(const AttentionParams &p, int partBlocks = 1) {
   TileParams tiles{};
   static_cast<AttentionParams &>(tiles) = p;

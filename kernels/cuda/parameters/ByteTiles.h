@@ -1,8 +1,8 @@
 //===- ByteTiles.h - Shapes of tiles whose products are bytes' --*- C++ -*-===//
 //
 // The kernels of sm_90a for operations with products of 8 bits
-// (docs/guides/products.md), of prompts and of decoding: a row has its bits by
-// one instruction only. Keys are multiplied as boxes bring them; three warps
+// (docs/reference/products.md), of prompts and of decoding: a row has its bits
+// by one instruction only. Keys are multiplied as boxes bring them; three warps
 // transpose values, since an operand of 8 bits has neighbours along what is
 // summed over.
 //
@@ -15,7 +15,7 @@
 
 namespace kv::cuda {
 
-/// Those with products of 8 bits by wgmma.
+/// Configurations with products of 8 bits by wgmma.
 template <class C>
 concept ByteTiles =
     TileRows<C> && ByteProducts<C> && !requires { requires C::Tensor; };
@@ -30,9 +30,9 @@ struct ByteQueryRows {
 };
 
 /// One kernel, of three warpgroups that multiply: two do not hide each other's
-/// weights (docs/guides/products.md). What is not said here is a TileConfig's.
-/// Rows of keys and values have 128 bytes in shared memory, of which 64
-/// elements fill one half.
+/// weights (docs/reference/products.md). All other constants are those of a
+/// TileConfig. Rows of keys and values have 128 bytes in shared memory, of
+/// which 64 elements fill one half.
 template <class QueryT, int HeadDimV>
 struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   using Base = TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3>;
@@ -49,7 +49,7 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   static constexpr int Parts = HeadDim / 64, PartTiles = 8;
   static_assert(Parts <= 2 && HeadDim % 64 == 0);
   /// Column tiles of scores whose powers are the hardware's exponentials; those
-  /// of the others are polynomials (docs/guides/products.md).
+  /// of the others are polynomials (docs/reference/products.md).
   static constexpr int ExponentialTiles = Base::KeyTiles * 3 / 4;
   static constexpr int ValueAtoms = HeadDim / AtomRows, SumTiles = 1;
   static constexpr int SlabBytes = Leaf * SlabRowBytes;
@@ -59,14 +59,14 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
   static constexpr int TileBytes =
       SlabBytes > ValueBytes ? SlabBytes : ValueBytes;
 
-  /// What values are copied to: keys are copied to the ring.
+  /// The target of copied values; keys are copied to the ring.
   static constexpr int CopySlabs = 1, CopyRowBytes = SlabRowBytes;
   static constexpr int CopySlabBytes = SlabBytes, CopyBytes = SlabBytes;
   static constexpr int CopyStages = HeadDim == 64 ? 2 : 1;
   static constexpr bool KeepsUnit = true;
 
-  /// Of a thread of either role, as the same code takes the fewest cycles by
-  /// tools/sass/cycles.py and spills none.
+  /// Registers of a thread of either role, chosen so that the code takes the
+  /// fewest cycles by tools/sass/cycles.py and spills none.
   static constexpr int LoaderRegisters = HeadDim == 64 ? 64 : 32;
   static constexpr int ConsumerRegisters = HeadDim == 64 ? 144 : 160;
 
@@ -75,38 +75,39 @@ struct ByteTileConfig : TileConfig<QueryT, F8E4M3, HeadDimV, Scales::None, 3> {
 
   using QueryRows = ByteQueryRows;
 
-  /// Shared memory, in bytes.
-  static constexpr int Ring = 0;
-  static constexpr int Copies = Ring + Stages * TileBytes;
-  static constexpr int Queries = Copies + CopyStages * CopyBytes;
-  static constexpr int Totals = Queries + Rows * SlabRowBytes;
-  static constexpr int Finishes = Totals + Rows * HeadDim * 4;
-  static constexpr int Bounds = Finishes + Rows * 8;
-  static constexpr int QueryScales = Bounds + Rows * 8;
-  static constexpr int Ticket = QueryScales + Rows * 4;
-  static constexpr int KeptUnits = Ticket + 16, TotalStates = KeptUnits + 64;
-  /// Those of who copies and transposes.
-  static constexpr int KeptWorks = TotalStates + Base::Threads * 16;
-  static constexpr int Barriers =
-      KeptWorks + GroupThreads * int(sizeof(kv::plan::Work));
-  static constexpr int SharedBytes =
-      Barriers + (2 * Stages + 2 * CopyStages) * 8;
-
-  static constexpr int RowPlaces = Totals, MergeTable = Base::MergeTable;
-  static constexpr int GroupWeights = RowPlaces + MergeTable * 4;
-  static constexpr int TotalWeights = GroupWeights;
-  static constexpr int MergeWeights = GroupWeights + Rows * 8,
-                       MergeWeightBytes = Finishes - MergeWeights;
+  /// Shared memory. KeptWorks are those of who copies and transposes.
+  using Shared = SharedLayout<
+      Slot<slot::Ring, Chunk, Stages * TileBytes / ChunkBytes>,
+      Slot<slot::Copies, Chunk, CopyStages * CopyBytes / ChunkBytes>,
+      Slot<slot::Queries, Chunk, Rows * SlabRowBytes / ChunkBytes>,
+      Slot<slot::Totals, float, Rows * HeadDim>,
+      Slot<slot::Finishes, FloatPair, Rows>,
+      Over<slot::Paths, IntPair, Rows, slot::Finishes>,
+      Slot<slot::Bounds, IntPair, Rows>, Slot<slot::QueryScales, float, Rows>,
+      Slot<slot::Ticket, uint32_t, 4>, Slot<slot::KeptUnit, Chunk, 4>,
+      Slot<slot::TotalStates, FloatQuad, Base::Threads>,
+      Slot<slot::KeptWorks, kv::plan::Work, GroupThreads>,
+      Slot<slot::Full, uint64_t, Stages>, Slot<slot::Empty, uint64_t, Stages>,
+      Slot<slot::Landed, uint64_t, CopyStages>,
+      Slot<slot::Transposed, uint64_t, CopyStages>,
+      Over<slot::PieceSlots, int32_t, 1024, slot::Totals>,
+      Over<slot::PieceMaxima, FloatPair, Rows, After<slot::PieceSlots>>,
+      Between<slot::PieceWeights, After<slot::PieceMaxima>, slot::Finishes>>;
+  static constexpr int SharedBytes = Shared::bytes();
 
   /// As a TileConfig's; of copied values alone: they are there; all that
   /// transpose have read them.
-  static KV_HD constexpr int full(int stage) { return Barriers + stage * 8; }
-  static KV_HD constexpr int empty(int stage) { return full(Stages + stage); }
+  static KV_HD constexpr int full(int stage) {
+    return barrierOf<ByteTileConfig, slot::Full>(stage);
+  }
+  static KV_HD constexpr int empty(int stage) {
+    return barrierOf<ByteTileConfig, slot::Empty>(stage);
+  }
   static KV_HD constexpr int landed(int copy) {
-    return full(2 * Stages + copy);
+    return barrierOf<ByteTileConfig, slot::Landed>(copy);
   }
   static KV_HD constexpr int transposed(int copy) {
-    return landed(CopyStages + copy);
+    return barrierOf<ByteTileConfig, slot::Transposed>(copy);
   }
 };
 

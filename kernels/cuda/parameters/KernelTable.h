@@ -242,19 +242,19 @@ constexpr int32_t slotsOf(const AttentionKernel &kernel,
                             : DecodeSlots));
 }
 
-/// Whether a step of so many packed rows takes the kernel by pairs of blocks
-/// where there is one, instead of `single`: its sequences have more rows than a
-/// block's, on average, since one of fewer would take both blocks of a pair. It
-/// is a question of sizes, so that a captured graph stays right.
+/// Whether a step of `rows` packed rows takes the kernel by pairs of blocks, if
+/// there is one, instead of `single`. On average, its sequences must have more
+/// rows than a block, because a shorter one would take both blocks of a pair.
+/// Sizes alone decide, so that a captured graph stays right.
 constexpr bool takesPairs(const AttentionKernel &single, int64_t rows,
                           int64_t sequences) {
   return rows > sequences * single.rows;
 }
 
-/// Whether a launch leaves units that parts share to the kernel `merge`: of a
-/// latent cache, whose units are large, with so few of them that most blocks
-/// would have ended long before the last one has merged its unit. A graph that
-/// was captured stays right: it is a question of sizes.
+/// Whether a launch leaves units that parts share to the kernel `merge`. Units
+/// of a latent cache are large: with few units, most blocks would end long
+/// before the last one has merged its unit. Sizes alone decide, so that a
+/// captured graph stays right.
 constexpr bool mergesApart(const AttentionKernel &kernel,
                            const kv::plan::Shape &shape,
                            const kv::plan::Batch &batch) {

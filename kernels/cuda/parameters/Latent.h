@@ -11,12 +11,12 @@ namespace kv::cuda {
 template <class C>
 concept LatentRows = requires { requires C::Latent; };
 
-/// A kernel for a latent cache (absorbed MLA): one row a token, whose first
+/// A kernel for a latent cache (absorbed MLA): one row per token, whose first
 /// HeadDim elements are its value, for all query heads. A row comes to shared
-/// memory once, for scores and values. A leaf is two tiles of 32 keys: more
-/// would not fit beside the tiles under way. Four warps share the keys of each
-/// row tile's scores, all warps the columns of the values. Decode and prefill
-/// differ in RowTiles, chips in Stages; neither changes a bit.
+/// memory once, for scores and values. A leaf is two tiles of 32 keys: larger
+/// ones would leave no room for tiles in flight. Four warps share the keys of
+/// each row tile's scores, all warps the columns of the values. Decode and
+/// prefill differ in RowTiles, chips in Stages; neither changes a bit.
 template <class QueryT, class CacheT, int KeyDimV, int HeadDimV, int RowTilesV,
           int StagesV>
 struct LatentConfig {
@@ -67,27 +67,13 @@ struct LatentConfig {
 
   static constexpr bool QueriesInRegisters = false, KeepsFirstKey = false;
 
-  /// Shared memory, in bytes.
+  /// Shared memory, as an AttentionConfig has it.
   static constexpr int RowPlaceBuffers = 4;
-  static constexpr int Ring = 0;
-  static constexpr int Queries = Ring + Stages * StageChunks * ChunkBytes;
-  static constexpr int Weights = Queries + Rows * KeyDim * 2;
-  static constexpr int RowPlaces = Weights + Rows * Leaf * 2;
-  static constexpr int Maxima = RowPlaces + RowPlaceBuffers * Leaf * 8;
-  static constexpr int GroupWeights = Maxima + Rows * KeyWarps * 4;
-  static constexpr int TotalWeights = GroupWeights + Rows * 8;
-  static constexpr int Finishes = TotalWeights + Rows * 8;
-  static constexpr int Bounds = Finishes + Rows * 8;
-  static constexpr int OutPlaces = Bounds + Rows * 8;
-  static constexpr int QueryScales = OutPlaces + Rows * 8;
-  static constexpr int Ticket = QueryScales;
-  static constexpr int SharedBytes = Ticket + 16;
+  using Shared =
+      WarpLayout<Stages * StageChunks, Rows * QueryRows::Pitch,
+                 Rows * LeafWords, RowPlaceBuffers * Leaf, Rows, KeyWarps>;
+  static constexpr int SharedBytes = Shared::bytes();
 
-  static constexpr int MergeTable = RowPlaceBuffers * Leaf * 2;
-  /// And their weights, where the ring, the queries and the weights of leaves
-  /// were.
-  static constexpr int MergeWeights = 0, MergeWeightBytes = RowPlaces;
-  static_assert(MergeTable >= kv::plan::LeavesPerGroup);
   static constexpr int SlotFloats = Rows * (HeadDim + 2);
   static constexpr bool TotalInRegisters = false;
   static constexpr int TotalFloats = Rows * HeadDim;

@@ -26,9 +26,6 @@ struct LatentTensorConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
   static constexpr bool Tensor = true;
   static_assert(Base::Rows == HalfRows);
 
-  /// Of the first warpgroup: the others are the loader's.
-  static constexpr int IssuerWarp = 2;
-
   /// Tensor memory, in columns: a place of scores for each stage, and slices of
   /// values, which take their places in turn.
   static constexpr int ScoreColumns = Base::Leaf;
@@ -38,32 +35,42 @@ struct LatentTensorConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
   static_assert(ValuePlaces > Base::Groups &&
                 Values + ValuePlaces * SliceColumns <= TensorColumns);
 
-  /// Shared memory behind what those of sm_90a have.
-  static constexpr int TensorPlace = (Base::SharedBytes + 15) / 16 * 16;
-  static constexpr int TensorBarriers = TensorPlace + 16;
-  static constexpr int SharedBytes =
-      TensorBarriers + (2 * Base::Stages + 4 + ValuePlaces + 2) * 8;
+  /// Shared memory: what those of sm_90a have, and more barriers.
+  using Shared = Base::Shared::template With<
+      Slot<slot::TensorPlace, Chunk, 1>,
+      Slot<slot::Scored, uint64_t, Base::Stages>,
+      Slot<slot::Weighed, uint64_t, Base::Stages>,
+      Slot<slot::Multiplied, uint64_t, 2 * Base::Groups>,
+      Slot<slot::Folded, uint64_t, ValuePlaces>, Slot<slot::Asked, uint64_t, 1>,
+      Slot<slot::Drained, uint64_t, 1>>;
+  static constexpr int SharedBytes = Shared::bytes();
 
   /// A commit says that a slab was read.
   static KV_HD constexpr int readers(int) { return 1; }
-  /// The barriers of a stage, a phase a leaf: its scores are there; its
-  /// weights. Of a warpgroup's slices, every second one: its values are there.
-  /// Of a place of values: they were loaded.
+  /// The barriers of a stage, with one phase per leaf: its scores are there,
+  /// its weights are there. A barrier for every second slice of a warpgroup:
+  /// its values are there. A barrier of a place of values: they were loaded.
   static KV_HD constexpr int scored(int stage) {
-    return TensorBarriers + stage * 8;
+    return barrierOf<LatentTensorConfig, slot::Scored>(stage);
   }
   static KV_HD constexpr int weighed(int stage) {
-    return scored(Base::Stages + stage);
+    return barrierOf<LatentTensorConfig, slot::Weighed>(stage);
   }
   static KV_HD constexpr int multiplied(int half, int slice) {
-    return scored(2 * Base::Stages + half * 2 + slice % 2);
+    return barrierOf<LatentTensorConfig, slot::Multiplied>(half * 2 +
+                                                           slice % 2);
   }
   static KV_HD constexpr int folded(int place) {
-    return scored(2 * Base::Stages + 4 + place);
+    return barrierOf<LatentTensorConfig, slot::Folded>(place);
   }
   /// A phase a unit: its queries are there. And one alone: no product and no
   /// commit is under way.
-  static constexpr int Asked = folded(ValuePlaces), Drained = Asked + 8;
+  static KV_HD constexpr int asked() {
+    return barrierOf<LatentTensorConfig, slot::Asked>(0);
+  }
+  static KV_HD constexpr int drained() {
+    return barrierOf<LatentTensorConfig, slot::Drained>(0);
+  }
 };
 
 /// The configuration of a row KV_LATENT_TENSOR_KERNEL.

@@ -16,14 +16,14 @@ namespace kv::cuda {
 /// Whether two warpgroups have the same rows, and each half of the columns.
 template <class C>
 concept LatentTiles = TileRows<C> && requires { requires C::SharesRows; };
-/// And whose sums come from tensor memory (LatentTensor.h).
+/// Latent tiles whose sums come from tensor memory (LatentTensor.h).
 template <class C>
 concept TensorTiles = LatentTiles<C> && requires { requires C::Tensor; };
 
 /// One kernel. Leaves go to two stages in turn; a warpgroup computes the scores
 /// and weights of those in its own stage, and its half of the values of all.
 /// The weights change hands in the stage itself: the last slab of a row is no
-/// value, and nobody reads it once the scores are there.
+/// value, and no warp reads it once the scores are there.
 template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   static constexpr bool Tiles = true, SharesRows = true, KeepsUnit = true;
   using Params = TileParams;
@@ -40,6 +40,7 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   static constexpr int Warps = RowTiles * Groups, Threads = Warps * WarpLanes;
   static constexpr int LaunchThreads = Threads + GroupThreads;
   /// Registers of a thread as it is launched, and of one of either role.
+  static constexpr bool DividesRegisters = true;
   static constexpr int LaunchRegisters = 168;
   static constexpr int LoaderRegisters = 40, ConsumerRegisters = 232;
   static_assert(LoaderRegisters * GroupThreads + ConsumerRegisters * Threads <=
@@ -59,8 +60,8 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   using WeightRows = SlabRows<Rows, SlabRowBytes / ChunkBytes>;
   static constexpr bool QueriesInRegisters = false;
 
-  /// A warpgroup's columns, and those that it multiplies at a time: of more
-  /// no register would be left beside its group's.
+  /// A warpgroup's columns, and those that it multiplies at a time: for more,
+  /// no register would be left next to its group's.
   static constexpr int WarpColumns = HeadDim / Groups;
   static constexpr int ColumnTiles = WarpColumns / 8;
   static constexpr int SliceTiles = kv::plan::lesser(ColumnTiles, 16);
@@ -75,50 +76,51 @@ template <class QueryT, int KeyDimV, int HeadDimV> struct LatentTileConfig {
   static constexpr int ConsumerBarrier = 1;
   static constexpr int WeightsBarrier = 3, ScoresBarrier = 5;
 
-  /// Shared memory, in bytes.
-  static constexpr int Ring = 0;
-  static constexpr int Weights = Ring + ValueSlabs * SlabBytes; // of stage 0
-  static constexpr int Queries = Ring + Stages * TileBytes;
-  static constexpr int Bounds = Queries + Rows * KeyDim * 2;
-  static constexpr int Finishes = Bounds + Rows * 8;
-  static constexpr int LeafStates = Finishes + Rows * 8; // of four leaves
-  static constexpr int Ticket = LeafStates + 4 * Rows * 8;
-  static constexpr int KeptUnits = Ticket + 16, TotalStates = KeptUnits + 64;
-  static constexpr int Barriers = TotalStates + Threads * 16;
-  static constexpr int SharedBytes = Barriers + (2 * Slabs + 1) * Stages * 8;
-
-  /// A merge needs no queries: its tables lie there.
-  static constexpr int RowPlaces = Queries, MergeTable = 1024;
-  static constexpr int GroupWeights = RowPlaces + MergeTable * 4;
-  static constexpr int TotalWeights = GroupWeights; // warps keep them
-  static constexpr int QueryScales = 0;             // queries have none
-  static constexpr int MergeWeights = GroupWeights + Rows * 8,
-                       MergeWeightBytes = Bounds - MergeWeights;
+  /// Shared memory: the values of a stage, then the slab that its weights come
+  /// to. Of four leaves there are states. A merge needs no queries: its tables
+  /// lie there.
+  using Shared = SharedLayout<
+      Slot<slot::Ring, Chunk, Stages * TileBytes / ChunkBytes>,
+      Slot<slot::Queries, Chunk, Rows * QueryChunks>,
+      Slot<slot::Bounds, IntPair, Rows>, Slot<slot::Finishes, FloatPair, Rows>,
+      Over<slot::Paths, IntPair, Rows, slot::Finishes>,
+      Slot<slot::LeafStates, FloatPair, 4 * Rows>,
+      Slot<slot::Ticket, uint32_t, 4>, Slot<slot::KeptUnit, Chunk, 4>,
+      Slot<slot::TotalStates, FloatQuad, Threads>,
+      Slot<slot::Full, uint64_t, Stages * Slabs>,
+      Slot<slot::Empty, uint64_t, Stages * Slabs>,
+      Slot<slot::Landed, uint64_t, Stages>,
+      Over<slot::PieceSlots, int32_t, 1024, slot::Queries>,
+      Over<slot::PieceMaxima, FloatPair, Rows, After<slot::PieceSlots>>,
+      Between<slot::PieceWeights, After<slot::PieceMaxima>, slot::Bounds>>;
+  static constexpr int SharedBytes = Shared::bytes();
+  /// Where a stage's weights lie, from its begin on.
+  static constexpr int StageWeights = ValueSlabs * SlabBytes;
 
   static constexpr int SlotFloats = Rows * (HeadDim + 2),
                        TotalFloats = Rows * HeadDim;
 
-  /// The barriers of a slab of a stage: it is there; all have read it. And of a
-  /// stage: its boxes are there, but rows of them are not zero yet.
+  /// The barriers of a slab of a stage: it is there; all have read it. The
+  /// barrier of a stage: its boxes are there, but unseen rows are not zero yet.
   static KV_HD constexpr int full(int stage, int slab) {
-    return Barriers + (stage * Slabs + slab) * 8;
+    return barrierOf<LatentTileConfig, slot::Full>(stage * Slabs + slab);
   }
   static KV_HD constexpr int empty(int stage, int slab) {
-    return full(Stages + stage, slab);
+    return barrierOf<LatentTileConfig, slot::Empty>(stage * Slabs + slab);
   }
   static KV_HD constexpr int landed(int stage) {
-    return full(2 * Stages, 0) + stage * 8;
+    return barrierOf<LatentTileConfig, slot::Landed>(stage);
   }
-  /// Of a slab, the warps that read it last. Both warpgroups read weights.
+  /// The number of warps that read a slab last. Both warpgroups read weights.
   static KV_HD constexpr int readers(int slab) {
     return slab < ValueSlabs ? GroupWarps : Warps;
   }
 };
 
-/// The same by two blocks of a cluster: a tile of the plan has the rows of
-/// both. Each asks for half of every slab of the latent rows, for both, so that
-/// they are read once; only these copies, and the arrivals of who has read
-/// them, are between the two.
+/// A latent tile kernel by two blocks of a cluster: a tile of the plan has the
+/// rows of both. Each block asks for half of every slab of the latent rows, for
+/// both blocks, so that rows are read once. Only these copies, and the arrivals
+/// of their readers, go between the two.
 template <class QueryT, int KeyDimV, int HeadDimV>
 struct LatentPairConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
   using Base = LatentTileConfig<QueryT, KeyDimV, HeadDimV>;
@@ -132,7 +134,7 @@ struct LatentPairConfig : LatentTileConfig<QueryT, KeyDimV, HeadDimV> {
 /// The configuration of a row KV_LATENT_TILE_KERNEL.
 #define KV_LATENT_TILE_CONFIG(query, dim, vDim)                                \
   LatentTileConfig<ElementOf<KV_DTYPE_##query>, dim, vDim>
-/// And of a row KV_LATENT_PAIR_KERNEL.
+/// The configuration of a row KV_LATENT_PAIR_KERNEL.
 #define KV_LATENT_PAIR_CONFIG(query, dim, vDim)                                \
   LatentPairConfig<ElementOf<KV_DTYPE_##query>, dim, vDim>
 

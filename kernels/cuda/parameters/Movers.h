@@ -4,9 +4,8 @@
 // strides are multiples of 8 elements, and pointers are aligned to 16 bytes:
 // everything is read and written in chunks. A grid may have any size.
 //
-// Types are KvDType's F32, F16 and BF16, each independent of the others; what
-// is written may be F8E4M3FN as well. What is computed is computed in f32 and
-// rounded once.
+// Types are KvDType's F32, F16 and BF16, each independent of the others;
+// results may be F8E4M3FN as well. All arithmetic is in f32 and rounded once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,21 +20,23 @@ namespace kv::cuda {
 
 constexpr int MoverThreads = 256, MoverWarps = MoverThreads / WarpLanes;
 
-/// Shared memory: a sum a warp; a candidate and its place a warp; two buffers
-/// for sums over threads, and where the tiles of each thread's sequence end.
+/// Shared memory of norm: one sum per warp. Of argmax: one candidate and its
+/// place per warp. Of the plan: two buffers for sums over threads, and the ends
+/// of the tiles of each thread's sequence.
 constexpr int NormSharedBytes = MoverWarps * 4;
 constexpr int ArgmaxSharedBytes = MoverWarps * 8;
 constexpr int PlanSharedBytes = 3 * MoverThreads * 8;
 /// Blocks that draw from a row together, at most.
 constexpr int MostSampleBlocks = 8;
-/// Of a digit's 16 values: what each thread has seen of each, a sum and whether
-/// it is one, the same of all threads, and, in turn, of each block.
+/// Shared memory of a draw, for each of a digit's 16 values: the sum of each
+/// thread and whether it is of one token, the same for all threads and, in two
+/// buffers, for each block.
 constexpr int SampleSharedBytes =
     16 * (MoverThreads * 9 + 12) + 2 * MostSampleBlocks * 16 * 12;
 
-/// Shared memory of a block's products: of each warp's group the sums of 16
-/// rows and 16 columns, twice where a group has two sub-blocks, and the sum of
-/// each row; two of these, which are written and read in turn.
+/// Shared memory of a block's products. For each warp's group: the sums of 16
+/// rows and 16 columns, twice if a group has two sub-blocks, and the sum of
+/// each row. There are two of these, which are written and read in turn.
 constexpr int QuantTileFloats = 16 * BlockRows;
 constexpr int QuantWarpFloats = 2 * QuantTileFloats + 16;
 constexpr int QuantSharedBytes = 2 * MoverWarps * QuantWarpFloats * 4;
@@ -53,8 +54,8 @@ constexpr int ExpertSharedBytes =
     ExpertStages * 2 * ExpertRows * ExpertSliceChunks * ChunkBytes;
 constexpr int OrderSharedBytes = 2 * MoverThreads * 8;
 
-/// This step's rows into one layer of the cache. What is stored to pages before
-/// the first, such as the null page 0, is dropped, and so is what no page
+/// This step's rows into one layer of the cache. Rows for pages before the
+/// first, such as the null page 0, are dropped, and so are rows that no page
 /// holds.
 struct StoreParams {
   CacheView cache; // written
@@ -70,20 +71,21 @@ struct StoreParams {
   int32_t firstPage = 1;
 };
 
-/// The same to 8 bits with scales: the scale of a group is its largest
-/// magnitude over the largest number of the cache's type, or the power of two
-/// above. A row has at most 256 elements.
+/// A store to 8 bits with scales: the scale of a group is its largest magnitude
+/// over the largest number of the cache's type, or the power of two above. A
+/// row has at most 256 elements.
 struct StoreScaledParams {
   StoreParams store;
   ScalesView scales;   // written
   int32_t groupChunks; // chunks of a group
 };
 
-/// x [tokens, heads, dim] rotated by the angles of its positions: row p of
+/// x [tokens, heads, dim] rotated by the angles of its positions. Row p of
 /// freqs [positions, width] holds pairs (cos, sin). Element i < width / 2 is
-/// rotated with i + width / 2 or, interleaved, 2 i with 2 i + 1; elements from
-/// width on pass through. width is even, and freqs has no gaps between rows. A
-/// position that freqs does not have gives NaN and raises an error.
+/// rotated with i + width / 2. If interleaved, 2 i is rotated with 2 i + 1.
+/// Elements from width on pass through. width is even, and freqs has no gaps
+/// between rows. A position that freqs does not have gives NaN and raises an
+/// error.
 struct RopeParams {
   const void *x;
   void *out;
@@ -97,8 +99,8 @@ struct RopeParams {
   uint64_t *errors; // StepErrors.h
 };
 
-/// What one thread of a rope does at a time: 8 pairs that are rotated, or 16
-/// elements that pass. How many of each a head has.
+/// One thread of a rope handles 8 rotated pairs at a time, or 16 elements that
+/// pass. The functions return the numbers of both per head.
 KV_HD constexpr int ropeTurns(int width) { return (width / 2 + 7) / 8; }
 KV_HD constexpr int ropeItems(int dim, int width) {
   return ropeTurns(width) + (dim - width + 15) / 16;
@@ -116,8 +118,8 @@ struct NormParams {
   /// Rows of the weight, [weightRows, width] without gaps: row i of x takes row
   /// i % weightRows.
   int32_t weightRows = 1;
-  /// So many rows of x lie one after the other before the next begins xStride
-  /// after their first.
+  /// Rows of x that lie together without gaps. The next ones begin xStride
+  /// after the first of these.
   int32_t together = 1;
 };
 
@@ -156,8 +158,8 @@ struct ElementStep {
 };
 constexpr int MaxElementSteps = 32;
 
-/// Each element of out is what a program (ElementOps.def) makes of the elements
-/// of a and b at its place; a stride of 0 gives every row the same a or b.
+/// A program (ElementOps.def) makes each element of out from the elements of a
+/// and b at its place. A stride of 0 gives every row the same a or b.
 struct ElementwiseParams {
   const void *a, *b;
   void *out;
@@ -211,15 +213,15 @@ struct QuantMatmulParams {
   QuantFormat format;
 };
 
-/// The same with a weight of experts, as ExpertMatmulParams has them; `columns`
-/// are those of one. `rows` is not looked at.
+/// A quantised product with a weight of experts, as ExpertMatmulParams has
+/// them; `columns` are those of one expert. `rows` is not looked at.
 struct ExpertQuantMatmulParams {
   QuantMatmulParams product;
   const int32_t *order; // [tiles, ExpertRecord]
   int32_t tiles, choicesPerRow;
 };
 
-/// As EmbeddingParams, of a quantised table.
+/// Like EmbeddingParams, of a quantised table.
 struct QuantEmbeddingParams {
   const int32_t *ids;
   QuantWeight table;
@@ -282,8 +284,9 @@ struct SumChoicesParams {
   int32_t xType, outType;
 };
 
-/// What kv.merge says of two sides, rows and the logarithms of their
-/// denominators: the rows or, where `lse` is given, the logarithms of all.
+/// kv.merge of two sides, each with rows and the logarithms of their
+/// denominators. The result is the rows or, if `lse` is given, the logarithms
+/// of all.
 struct MergeSidesParams {
   const void *a, *b;        // [rows, width]
   const float *aLse, *bLse; // [rows]
@@ -313,10 +316,10 @@ struct OrderExpertsParams {
   int32_t choices, count;
 };
 
-/// Row c of out is row c / choicesPerRow of x times transpose(weight of c's
+/// Row c of out is row c / choicesPerRow of x, times transpose(weight of c's
 /// expert). A weight holds matrices of `columns` rows, one below the other,
-/// without gaps. x and weight have the type `type`, F32 or BF16, out F32 or
-/// that. columns is a multiple of 16.
+/// without gaps. Types: x and weight have the type `type`, F32 or BF16, out F32
+/// or that. columns is a multiple of 16.
 struct ExpertMatmulParams {
   const void *x, *weight;
   void *out;

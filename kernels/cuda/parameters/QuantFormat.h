@@ -15,7 +15,7 @@
 
 namespace kv::cuda {
 
-/// As KV_QUANT_FORMAT numbers them, in its order.
+/// The formats, numbered in the order of KV_QUANT_FORMAT.
 enum class QuantFormat : int32_t {
 #define KV_QUANT_FORMAT(Name, ...) Name,
 #include "kv/ABI/QuantFormats.def"
@@ -73,7 +73,7 @@ template <QuantFormat F>
 inline constexpr bool HasMinimum =
     F == QuantFormat::Q4_1 || F == QuantFormat::Q4_K;
 
-/// A weight's bytes: block b of 16 rows is `stride` bytes behind b - 1.
+/// A weight's bytes: block b of 16 rows is `stride` bytes after b - 1.
 struct QuantWeight {
   const uint8_t *data;
   int64_t stride;
@@ -81,7 +81,7 @@ struct QuantWeight {
   int32_t blockBytes;
 };
 
-/// What stands for the elements of a sub-block: scale * value + minimum.
+/// Elements of a sub-block are scale * value + minimum.
 struct Factors {
   float scale, minimum;
 };
@@ -121,8 +121,8 @@ template <QuantFormat F> struct SubBlockView {
     return {scale, 0};
   }
 
-  /// Elements 16 * step + 4 * quarter and the three behind it of a row, as
-  /// signed bytes, a constant offset taken off, or as floats of 8 bits.
+  /// Element 16 * step + 4 * quarter of a row and the three after it, as signed
+  /// bytes, a constant offset taken off, or as floats of 8 bits.
   template <class B>
   KV_BODY uint32_t values(B &b, int row, int step, int quarter) const {
     auto part = [&](int number) {

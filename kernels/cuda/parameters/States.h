@@ -1,6 +1,7 @@
 //===- States.h - Arguments of the kernels of recurrent layers --*- C++ -*-===//
 //
-// As Movers.h has them for other kernels that are launched like movers.
+// Arguments of kernels of recurrent layers, which are launched like the movers
+// of Movers.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,8 +32,8 @@ struct CopyStatesParams {
   bool toStates;
 };
 
-/// As kv.state_convolution says it, of at most MostTaps taps; states are f32 of
-/// taps - 1 heads. The batch's capacity is not looked at.
+/// kv.state_convolution of at most MostTaps taps; states are f32 of taps - 1
+/// heads. The batch's capacity is not looked at.
 struct StateConvolutionParams {
   StatesView states;
   kv::plan::Batch batch;
@@ -42,8 +43,8 @@ struct StateConvolutionParams {
   int32_t width, taps;
 };
 
-/// As kv.state_scan says it, of keys of at most MostScanKeys elements. In a
-/// token nothing has gaps; strides are those between tokens, in elements.
+/// kv.state_scan of keys of at most MostScanKeys elements. In a token nothing
+/// has gaps; strides are those between tokens, in elements.
 struct StateScanParams {
   StatesView states; // [value heads, keyDim * valueDim]
   kv::plan::Batch batch;
@@ -88,7 +89,7 @@ struct UpdateParams {
   float epsilon;
   bool interleaved;
 };
-/// Shared memory: a head a warp.
+/// Shared memory: one head per warp.
 constexpr int UpdateSharedBytes = MoverWarps * kernels::MostUpdated * 4;
 
 } // namespace kv::cuda

@@ -6,9 +6,9 @@
 // that the host reads too. The host looks at it when it has waited for a step,
 // and so nothing waits for an error.
 //
-// Of several errors the largest word stays, so that no order of threads or
-// blocks decides what is reported: the kind that comes first in a step, then
-// the earliest row.
+// If there are several errors, the largest word stays, so that no order of
+// threads or blocks decides what is reported: the kind that comes first in a
+// step, then the earliest row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,7 @@ constexpr StepError unpackStepError(uint64_t word) {
           int32_t(uint32_t(word))};
 }
 
-/// `errors` null: nobody wants to know.
+/// If `errors` is null, errors are not reported.
 template <class B>
 KV_BODY void raiseStepError(B &b, uint64_t *errors, StepErrorKind kind,
                             int64_t row, int32_t value) {

@@ -1,4 +1,4 @@
-//===- Watchdog.h - What a wait that does not end leaves behind -*- C++ -*-===//
+//===- Watchdog.h - Reports of waits that do not end ------------*- C++ -*-===//
 //
 // Images that are built with KV_WATCHDOG give up a wait on an mbarrier after
 // about a second: the thread says where it stands, and traps. Other images wait

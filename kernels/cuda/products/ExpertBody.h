@@ -2,8 +2,8 @@
 //
 // Which experts a row goes through, an order of the choices by their experts,
 // and products of rows with the matrices of their experts. A product is one
-// chain over the row's elements in their order, whatever stands in a tile
-// beside it: no bit of a row depends on the other rows or on their experts.
+// chain over the row's elements in their order, whatever else is in the tile:
+// no bit of a row depends on the other rows or on their experts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,8 +30,8 @@ struct Ranked {
   int at = -1;
 };
 
-/// Of the elements `first`, `first + step`, ... below `end` the first behind
-/// `last`; a NaN counts as -inf.
+/// The first of the elements `first`, `first + step`, ... below `end` that
+/// comes after `last` in order; a NaN counts as -inf.
 template <class B>
 KV_BODY Ranked firstBehind(B &b, Ranked last, const float *row, int first,
                            int end, int step) {
@@ -46,15 +46,14 @@ KV_BODY Ranked firstBehind(B &b, Ranked last, const float *row, int first,
   return best;
 }
 
-/// Each choice is a search for the best behind the one before.
+/// Each choice is a search for the best one after the choice before.
 template <class B> KV_BODY void routeBody(B &b, const RouteParams &p) {
   forEachWarpRow(b, p.rows, [&](int64_t row, int lane) {
     Ranked last;
     for (int c = 0; c < p.choices; ++c) {
       auto [best, at] = firstBehind(b, last, p.logits + row * p.stride, lane,
                                     p.experts, WarpLanes);
-      KV_UNROLL
-      for (int mask = 1; mask < WarpLanes; mask *= 2) {
+      KV_UNROLL for (int mask = 1; mask < WarpLanes; mask *= 2) {
         float other = b.shuffleXor(best, mask);
         int place = bitsAs<int>(b.shuffleXor(bitsAs<float>(at), mask));
         keepBetter(best, at, other, place);
@@ -84,8 +83,7 @@ KV_BODY void keepGroupsBody(B &b, const KeepGroupsParams &p) {
         score = kv::plan::NoScore;
     }
     int before = 0;
-    KV_UNROLL
-    for (int mask = 1; mask < WarpLanes; ++mask) {
+    KV_UNROLL for (int mask = 1; mask < WarpLanes; ++mask) {
       float other = b.shuffleXor(score, mask);
       before += other > score || (other == score && (lane ^ mask) < lane);
     }
@@ -112,8 +110,7 @@ template <class B> KV_BODY void sharesBody(B &b, const SharesParams &p) {
     KV_UNROLL_BY(1)
     for (int i = lane; i < parts; i += WarpLanes)
       sum += weightOf(p.normalised ? b.load(chosen + i) : i);
-    KV_UNROLL
-    for (int mask = 1; mask < WarpLanes; mask *= 2)
+    KV_UNROLL for (int mask = 1; mask < WarpLanes; mask *= 2)
       sum += b.shuffleXor(sum, mask);
     if (p.sigmoid) // whose sum may be 0
       sum = p.normalised ? sum + 1e-20f : 1;
@@ -123,7 +120,7 @@ template <class B> KV_BODY void sharesBody(B &b, const SharesParams &p) {
   });
 }
 
-/// A chunk of a row a thread.
+/// One thread per chunk of a row.
 template <class B>
 KV_BODY void sumChoicesBody(B &b, const SumChoicesParams &p) {
   forEachChunk(b, p.rows, p.width, [&](int64_t row, int column) {
@@ -133,16 +130,15 @@ KV_BODY void sumChoicesBody(B &b, const SumChoicesParams &p) {
       loadEight(b, p.x, (row * p.choices + c) * p.xStride + column, p.xType, x);
       float share =
           kv::plan::multiply(b.load(p.shares + row * p.choices + c), p.scale);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j)
+      KV_UNROLL for (int j = 0; j < Eight; ++j)
         sum[j] += kv::plan::multiply(x[j], share);
     }
     storeEight(b, p.out, row * p.outStride + column, p.outType, sum);
   });
 }
 
-/// An expert a block, which finds its own choices: how many stand before them
-/// says where its tiles begin.
+/// One block per expert, which finds the expert's choices. The number of
+/// choices before them says where its tiles begin.
 template <class B>
 KV_BODY void orderExpertsBody(B &b, const OrderExpertsParams &p) {
   int64_t each = (int64_t(p.choices) + MoverThreads - 1) / MoverThreads;
@@ -200,8 +196,8 @@ template <class T, class B> struct ExpertTile {
   int count = 0;
   const int32_t *choices = nullptr;
   int64_t from[4] = {};
-  // Of a warp's 32 rows and 16 columns: those of 16 and 8 each. Of f32 a
-  // thread's four rows, each of four columns.
+  // Sums of a warp's 32 rows and 16 columns, in tiles of 16 rows and 8 columns.
+  // With f32, sums of a thread's four rows, each of four columns.
   float sums[4][4] = {};
 
   KV_BODY auto ring() {
@@ -213,8 +209,7 @@ template <class T, class B> struct ExpertTile {
     count = b.load(record + 1);
     choices = record + 2;
     int32_t expert = b.load(record);
-    KV_UNROLL
-    for (int i = 0; i < 2; ++i) {
+    KV_UNROLL for (int i = 0; i < 2; ++i) {
       int row = myRow + 32 * i;
       from[i] = from[2 + i] = NoAddress;
       if (row < count) {
@@ -226,11 +221,9 @@ template <class T, class B> struct ExpertTile {
         from[2 + i] = addressOf(static_cast<const T *>(p.weight) + at);
       }
     }
-    KV_UNROLL
-    for (auto &four : sums)
-      KV_UNROLL
-    for (float &sum : four)
-      sum = 0;
+    KV_UNROLL for (auto &four : sums) KV_UNROLL
+      for (float &sum : four)
+        sum = 0;
   }
 
   KV_BODY void load(int slice) {
@@ -238,10 +231,9 @@ template <class T, class B> struct ExpertTile {
       int chunk = slice * ExpertSliceChunks + myChunk;
       bool there = chunk < chunks;
       int to = slice % ExpertStages * Stage + Matrix::chunk(myRow, myChunk);
-      KV_UNROLL
-      for (int i = 0; i < 4; ++i)
-        // Rows that a tile does not have are zeros; whole halves of it that
-        // nobody reads are not written.
+      KV_UNROLL for (int i = 0; i < 4; ++i)
+        // Rows that a tile does not have are zeros; halves of a tile that are
+        // not read are not written.
         if (i != 1 || count > 32)
           b.copyAsync(ring(), to + i * 32 * Matrix::Pitch,
                       there ? from[i] : NoAddress, chunk * ChunkBytes);
@@ -264,19 +256,16 @@ template <class T, class B> struct ExpertTile {
     int rows = stage + Matrix::chunk(firstRow + a.row, a.column);
     int columns =
         stage + Matrix::chunk(ExpertRows + firstColumn + w.row, w.column);
-    KV_UNROLL
-    for (int k = 0; k < ExpertSliceChunks; k += 2) {
+    KV_UNROLL for (int k = 0; k < ExpertSliceChunks; k += 2) {
       uint32_t weight[4];
       b.loadMatrix(weight, ring(), Matrix::moved(columns, k));
-      KV_UNROLL
-      for (int m = 0; m < 2; ++m) {
+      KV_UNROLL for (int m = 0; m < 2; ++m) {
         if (firstRow + m * 16 >= count)
           break;
         uint32_t x[4];
         b.loadMatrix(x, ring(),
                      Matrix::moved(rows, k) + m * 16 * Matrix::Pitch);
-        KV_UNROLL
-        for (int n = 0; n < 2; ++n)
+        KV_UNROLL for (int n = 0; n < 2; ++n)
           b.template multiplyAdd<T>(sums[m * 2 + n], x, weight[n * 2],
                                     weight[n * 2 + 1]);
       }
@@ -289,19 +278,15 @@ template <class T, class B> struct ExpertTile {
       return;
     for (int k = 0; k < ExpertSliceChunks; ++k) {
       Chunk w[4];
-      KV_UNROLL
-      for (int n = 0; n < 4; ++n)
+      KV_UNROLL for (int n = 0; n < 4; ++n)
         w[n] = ring().load(stage + Matrix::chunk(ExpertRows + column + n, k));
-      KV_UNROLL
-      for (int m = 0; m < 4; ++m) {
+      KV_UNROLL for (int m = 0; m < 4; ++m) {
         Chunk x = ring().load(stage + Matrix::chunk(row + m, k));
-        KV_UNROLL
-        for (int n = 0; n < 4; ++n)
-          KV_UNROLL
-        for (int i = 0; i < 4; ++i)
-          sums[m][n] = kv::plan::fusedMultiplyAdd(bitsAs<float>(x.words[i]),
-                                                  bitsAs<float>(w[n].words[i]),
-                                                  sums[m][n]);
+        KV_UNROLL for (int n = 0; n < 4; ++n) KV_UNROLL
+          for (int i = 0; i < 4; ++i)
+            sums[m][n] = kv::plan::fusedMultiplyAdd(
+                bitsAs<float>(x.words[i]), bitsAs<float>(w[n].words[i]),
+                sums[m][n]);
       }
     }
   }
@@ -320,19 +305,17 @@ template <class T, class B> struct ExpertTile {
   }
 
   KV_BODY void storeSums(int64_t column) {
-    KV_UNROLL
-    for (int m = 0; m < 4; ++m)
-      KV_UNROLL
-    for (int side = 0; side < 2; ++side) {
-      float low = sums[m][side * 2], high = sums[m][side * 2 + 1];
-      Place c = fragmentC(lane, side * 2);
-      if constexpr (OnTensorCores)
-        storePair(firstRow + m / 2 * 16 + c.row,
-                  column + firstColumn + m % 2 * 8 + c.column, low, high);
-      else
-        storePair(b.thread() / 16 * 4 + m,
-                  column + b.thread() % 16 * 4 + side * 2, low, high);
-    }
+    KV_UNROLL for (int m = 0; m < 4; ++m) KV_UNROLL
+      for (int side = 0; side < 2; ++side) {
+        float low = sums[m][side * 2], high = sums[m][side * 2 + 1];
+        Place c = fragmentC(lane, side * 2);
+        if constexpr (OnTensorCores)
+          storePair(firstRow + m / 2 * 16 + c.row,
+                    column + firstColumn + m % 2 * 8 + c.column, low, high);
+        else
+          storePair(b.thread() / 16 * 4 + m,
+                    column + b.thread() % 16 * 4 + side * 2, low, high);
+      }
   }
 
   KV_BODY void run() {
@@ -344,8 +327,7 @@ template <class T, class B> struct ExpertTile {
       begin(p.order + tile * ExpertRecord, column);
       if (!count)
         continue;
-      KV_UNROLL
-      for (int slice = 0; slice + 1 < ExpertStages; ++slice)
+      KV_UNROLL for (int slice = 0; slice + 1 < ExpertStages; ++slice)
         load(slice);
       for (int slice = 0; slice < slices; ++slice) {
         b.template wait<ExpertStages - 2>();

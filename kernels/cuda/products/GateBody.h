@@ -1,4 +1,4 @@
-//===- GateBody.h - Rows behind a gate of their own -------------*- C++ -*-===//
+//===- GateBody.h - Rows times a gate per row -------------------*- C++ -*-===//
 //
 // A block has a row: the product of two vectors, which is one number, and what
 // is scaled by it. A product with a matrix of one row would use a sixteenth of
@@ -20,16 +20,14 @@ template <class B> KV_BODY void gateRowsBody(B &b, const GateRowsParams &p) {
       float m[Eight], w[Eight];
       loadEight(b, p.m, row * p.mStride + i, p.mType, m);
       loadEight(b, p.weight, i, p.weightType, w);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j)
+      KV_UNROLL for (int j = 0; j < Eight; ++j)
         sum = kv::plan::fusedMultiplyAdd(m[j], w[j], sum);
     }
     float below = expf(-sumOfBlock(b, sum)) + 1.0f;
     for (int i = b.thread() * Eight; i < p.width; i += MoverThreads * Eight) {
       float x[Eight];
       loadEight(b, p.x, row * p.xStride + i, p.xType, x);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j)
+      KV_UNROLL for (int j = 0; j < Eight; ++j)
         x[j] = x[j] / below;
       storeEight(b, p.out, row * p.outStride + i, p.outType, x);
     }

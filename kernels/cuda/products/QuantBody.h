@@ -1,11 +1,11 @@
 //===- QuantBody.h - Products with quantised weights ------------*- C++ -*-===//
 //
 // Rows are rounded to 8 bits in groups of 32, and multiplied with the weight's
-// integers; the sums of a group are exact, and the factors of the groups are
-// applied in their order. So a product has the bits that kv.matmul says, those
-// of a CPU, whatever the rows beside it. Of a weight of floats of 8 bits the
-// sums are f32's, in the order of the hardware: no bit depends on the rows
-// beside, but a CPU's are others.
+// integers. The sums of a group are exact, and the factors of the groups are
+// applied in their order. So a product has the bits of kv.matmul on a CPU,
+// whatever other rows there are. Sums of a weight of 8-bit floats are f32's, in
+// the order of the hardware. No bit depends on other rows then, but a CPU's
+// bits differ.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace kv::cuda {
 
-/// A group of a row a thread.
+/// One thread per group of a row.
 template <class B> KV_BODY void roundRowsBody(B &b, const RoundRowsParams &p) {
   int groups = p.width / QuantGroup;
   for (int64_t i = firstItem(b, MoverThreads); i < int64_t(p.rows) * groups;
@@ -26,12 +26,10 @@ template <class B> KV_BODY void roundRowsBody(B &b, const RoundRowsParams &p) {
     int64_t row = i / groups;
     int group = int(i - row * groups);
     float x[4][Eight], largest = 0;
-    KV_UNROLL
-    for (int c = 0; c < 4; ++c) {
+    KV_UNROLL for (int c = 0; c < 4; ++c) {
       loadEight(b, p.x, row * p.xStride + group * QuantGroup + c * Eight,
                 p.xType, x[c]);
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j) {
+      KV_UNROLL for (int j = 0; j < Eight; ++j) {
         float magnitude = fabsf(x[c][j]);
         if (!(magnitude <= largest)) // also where it is NaN, which stays
           largest = largest != largest ? largest : magnitude;
@@ -39,11 +37,9 @@ template <class B> KV_BODY void roundRowsBody(B &b, const RoundRowsParams &p) {
     }
     float factor = largest >= 1e-30f ? 127.0f / largest : 0.0f;
     int8_t *out = p.out + row * p.outStride;
-    KV_UNROLL
-    for (int c = 0; c < 4; ++c) {
+    KV_UNROLL for (int c = 0; c < 4; ++c) {
       IntPair bytes{0, 0};
-      KV_UNROLL
-      for (int j = 0; j < Eight; ++j) {
+      KV_UNROLL for (int j = 0; j < Eight; ++j) {
         float scaled = fmaxf(fminf(x[c][j] * factor, 127.0f), -127.0f);
         // Ties to even: the low bits of the sum are the integer.
         uint32_t bits = bitsAs<uint32_t>(scaled + 12582912.0f) & 0xff;
@@ -129,12 +125,10 @@ KV_BODY void multiplyGroup(B &b, const QuantMatmulParams &p,
   };
   float ofRow[4] = {};
   constexpr int Subs = SubBlockView<F>::PerGroup, Steps = 2 / Subs;
-  KV_UNROLL
-  for (int sub = 0; sub < Subs; ++sub) {
+  KV_UNROLL for (int sub = 0; sub < Subs; ++sub) {
     SubBlockView<F> view(p.weight, block, group, sub);
     float c[2][4] = {};
-    KV_UNROLL
-    for (int step = 0; step < Steps; ++step) {
+    KV_UNROLL for (int step = 0; step < Steps; ++step) {
       uint32_t upper = rowWord(0, sub * Steps + step);
       uint32_t lower = rowWord(1, sub * Steps + step);
       // Four neighbouring elements stand for the k's 2 q, 2 q + 1, and those
@@ -142,8 +136,7 @@ KV_BODY void multiplyGroup(B &b, const QuantMatmulParams &p,
       uint32_t a[4];
       widenRow(upper, a[0], a[2]);
       widenRow(lower, a[1], a[3]);
-      KV_UNROLL
-      for (int h = 0; h < 2; ++h) {
+      KV_UNROLL for (int h = 0; h < 2; ++h) {
         uint32_t low, high, word = view.values(b, place + 8 * h, step, quarter);
         if constexpr (HasFloats<F>)
           widenFour<ValueOf<F>>(word, low, high);
@@ -154,13 +147,12 @@ KV_BODY void multiplyGroup(B &b, const QuantMatmulParams &p,
       if constexpr (HasMinimum<F>)
         b.template multiplyAdd<Bf16>(ofRow, a, OnePair<Bf16>, OnePair<Bf16>);
     }
-    KV_UNROLL
-    for (int h = 0; h < 2; ++h)
-      KV_UNROLL
-    for (int i = 0; i < 4; ++i)
-      sums.store(at + sub * QuantTileFloats + (place + i / 2 * 8) * BlockRows +
-                     h * 8 + quarter * 2 + i % 2,
-                 c[h][i]);
+    KV_UNROLL for (int h = 0; h < 2; ++h) KV_UNROLL
+      for (int i = 0; i < 4; ++i)
+        sums.store(at + sub * QuantTileFloats +
+                       (place + i / 2 * 8) * BlockRows + h * 8 + quarter * 2 +
+                       i % 2,
+                   c[h][i]);
   }
   if constexpr (HasMinimum<F>)
     if (quarter == 0) {
@@ -205,8 +197,7 @@ KV_BODY void quantProducts(B &b, const QuantMatmulParams &p, Tiles rows) {
           break;
         float scale =
             b.load(reinterpret_cast<const float *>(x + p.depth) + group);
-        KV_UNROLL
-        for (int sub = 0; sub < SubBlockView<F>::PerGroup; ++sub) {
+        KV_UNROLL for (int sub = 0; sub < SubBlockView<F>::PerGroup; ++sub) {
           Factors factors =
               SubBlockView<F>(p.weight, block, group, sub).factors(b, myColumn);
           float sum = sums.load(at + sub * QuantTileFloats + myRow * BlockRows +
@@ -245,7 +236,7 @@ KV_BODY void expertQuantMatmulBody(B &b, const ExpertQuantMatmulParams &p) {
   });
 }
 
-/// 16 elements of a row a thread.
+/// One thread per 16 elements of a row.
 template <class B>
 KV_BODY void quantEmbeddingBody(B &b, const QuantEmbeddingParams &p) {
   withFormat(p.format, [&]<QuantFormat F>() {
@@ -261,8 +252,7 @@ KV_BODY void quantEmbeddingBody(B &b, const QuantEmbeddingParams &p) {
         int half = piece % 2;
         SubBlockView<F> view(p.table, id / BlockRows, piece / 2, half / Steps);
         Factors factors = view.factors(b, id % BlockRows);
-        KV_UNROLL
-        for (int j = 0; j < 16; ++j) {
+        KV_UNROLL for (int j = 0; j < 16; ++j) {
           uint32_t word = view.values(b, id % BlockRows, half % Steps, j / 4);
           float value = kv::plan::multiply(factors.scale,
                                            valueIn<ValueOf<F>>(word, j % 4));

@@ -1,4 +1,4 @@
-//===- Async.h - Copies that run beside the threads -------------*- C++ -*-===//
+//===- Async.h - Copies that run next to threads ----------------*- C++ -*-===//
 
 #ifndef KV_KERNELS_CUDA_PTX_ASYNC_H
 #define KV_KERNELS_CUDA_PTX_ASYNC_H
@@ -11,9 +11,9 @@ __device__ __forceinline__ uint32_t sharedAddress(const void *p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
 }
 
-/// 16 bytes, `further` bytes behind the address, to shared memory, past the
-/// first-level cache; zeros, and nothing is read, where the address is
-/// negative, which takes one instruction to see.
+/// Copies 16 bytes, `further` bytes after the address, to shared memory, past
+/// the first-level cache. If the address is negative, zeros are written and
+/// nothing is read; the test takes one instruction.
 __device__ __forceinline__ void cpAsync(void *target, int64_t address,
                                         int further) {
   asm volatile("{\n\t.reg .pred ignored;\n\t.reg .b32 low, high;\n\t"
@@ -28,7 +28,7 @@ __device__ __forceinline__ void cpAsyncCommit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/// Until at most `Pending` of this thread's groups are under way.
+/// Waits until at most `Pending` of this thread's groups are in flight.
 template <int Pending> __device__ __forceinline__ void cpAsyncWait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
 }

@@ -43,7 +43,7 @@ __device__ __forceinline__ uint32_t clusterAddress(uint32_t address, int rank) {
   return result;
 }
 
-/// At a barrier of any block of the cluster.
+/// Arrives at a barrier of any block of the cluster.
 __device__ __forceinline__ void clusterArrive(uint32_t barrier) {
   asm volatile(
       "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(
@@ -51,10 +51,10 @@ __device__ __forceinline__ void clusterArrive(uint32_t barrier) {
       : "memory");
 }
 
-/// The same, where it `arrives`, by a thread whose products have read what
-/// another block's copies are to overwrite. That is over, and needs no fence of
-/// the device as above, which is for what threads stored; nor is a branch to
-/// lie between products.
+/// Arrives, if `arrives`, for a thread whose products have read operands that
+/// another block's copies are to overwrite. The products are done, so no fence
+/// of the device is needed, as it is for stores of threads. The predicate
+/// avoids a branch between products.
 __device__ __forceinline__ void clusterRelease(uint32_t barrier, int rank,
                                                bool arrives) {
   asm volatile(

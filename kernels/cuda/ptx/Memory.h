@@ -43,8 +43,9 @@ __device__ __forceinline__ void storeGlobal(FloatPair *p, FloatPair x) {
                : "memory");
 }
 
-/// *p += count; the value before. What this thread, or one that it met at a
-/// barrier, did before is visible to who sees the sum in the same way.
+/// *p += count; the value before. Earlier accesses of this thread, or of one
+/// that it met at a barrier, are visible to a thread that sees the sum in the
+/// same way.
 __device__ __forceinline__ uint32_t addAcquireRelease(uint32_t *p,
                                                       uint32_t count) {
   uint32_t before;

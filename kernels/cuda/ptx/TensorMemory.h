@@ -87,8 +87,9 @@ __device__ __forceinline__ void tensorFenceAfter() {
   asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
 }
 
-/// A warp's 32 lanes of one column, of sixteen, of 32; a thread has a word of
-/// each. Or sixteen lanes of 64, as fragments of eight column tiles.
+/// Loads a warp's 32 lanes of one, sixteen or 32 columns; a thread gets a word
+/// of each. One overload loads sixteen lanes of 64 columns, as fragments of
+/// eight column tiles.
 __device__ __forceinline__ void tensorLoad(float (&r)[1], TensorAddress at) {
   asm volatile("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%0}, [%1];"
                : "=f"(r[0])

@@ -14,8 +14,8 @@
 
 namespace kv::cuda::ptx {
 
-/// A compiler neither keeps a copy of these registers over this place nor moves
-/// what computes them behind it.
+/// A compiler neither keeps a copy of these registers over this place nor
+/// computes them after it.
 __device__ __forceinline__ void pin(float &x) {
   asm volatile("" : "+f"(x)::"memory");
 }
@@ -28,7 +28,7 @@ template <class T, int N> __device__ __forceinline__ void pin(T (&x)[N]) {
     pin(x[i]);
 }
 
-/// Nobody reads these registers any more before they are written.
+/// These registers are not read any more before they are written.
 template <int Tiles>
 __device__ __forceinline__ void forget(float (&acc)[Tiles][4]) {
 #pragma unroll
@@ -103,7 +103,7 @@ template <int Pending> __device__ __forceinline__ void productsWait() {
         : "r"(a_[0]), "r"(a_[1]), "r"(a_[2]), "r"(a_[3]), "l"(b_.bits),        \
           "r"(int(accumulates)), "n"(int(MajorB == Major::Other)));
 
-// The same of e4m3, of which 32 are summed over, both operands along K.
+// A product of e4m3, of which 32 are summed over, with both operands along K.
 #define KV_BYTE_PRODUCT(N, a, b, p)                                            \
   if constexpr (Tiles * 8 == N && std::is_same_v<T, F8E4M3>)                   \
     asm volatile("{\n\t.reg .pred adds;\n\tsetp.ne.b32 adds, %" #p ", 0;\n\t"  \

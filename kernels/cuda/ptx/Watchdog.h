@@ -25,7 +25,8 @@ __device__ __forceinline__ bool barrierTry(uint32_t barrier, int parity) {
   return complete;
 }
 
-/// No call, which would have to keep accumulators of products under way.
+/// Inlined, because a call would have to keep accumulators of products in
+/// flight.
 __device__ __forceinline__ void giveUp(StuckWait wait) {
   if (kv_watchdog) {
     uint32_t place = atomicAdd_system(&kv_watchdog->count, 1u);

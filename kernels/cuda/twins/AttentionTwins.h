@@ -17,16 +17,16 @@ template <class Query, class Cache, Scales S>
 void runAttentionTwin(Machine &machine, const AttentionKernel &kernel,
                       int blocks, const AttentionParams &params);
 
-/// One of drafts; `params`, an AttentionParams, may lie anywhere.
+/// Runs a kernel of drafts; `params`, an AttentionParams, may lie anywhere.
 void runDraftTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
                   const void *params);
 
-/// One with products of 8 bits; likewise.
+/// Runs a kernel with products of 8 bits; `params` as above.
 void runByteTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
                  const void *params);
 
-/// One that copies tiles, if it has none, or has, tensor memory; `params`, a
-/// TileParams, may lie anywhere.
+/// Run kernels that copy tiles: without tensor memory, with products of 8 bits,
+/// and with tensor memory. `params`, a TileParams, may lie anywhere.
 void runTileTwin(Machine &machine, const AttentionKernel &kernel, int blocks,
                  const void *params);
 void runByteTileTwin(Machine &machine, const AttentionKernel &kernel,

@@ -2,7 +2,7 @@
 
 #include "AttentionTwinsImpl.h"
 #include "LaunchRoles.h"
-#include "kernels/cuda/attention/wgmma/ByteTileRows.h"
+#include "kernels/cuda/attention/wgmma/ByteTileKernel.h"
 
 #include <cstring>
 

@@ -5,7 +5,7 @@
 
 #include "AttentionTwins.h"
 #include "LaunchRoles.h"
-#include "kernels/cuda/attention/common/AttentionBody.h"
+#include "kernels/cuda/attention/mma/WarpKernel.h"
 #include "kernels/emulator/CpuBlock.h"
 
 namespace kv::cuda {
@@ -15,7 +15,7 @@ void launchAttention(Machine &machine, int blocks,
   launchWarps<Config>(machine, blocks, [&](Machine &m, int thread) {
     CpuBlock b(m, thread);
     if (beginKernel(b))
-      AttentionBody<CpuBlock, Config>(b, params).run();
+      WarpKernel<CpuBlock, Config>(b, params).run();
   });
 }
 } // namespace kv::cuda

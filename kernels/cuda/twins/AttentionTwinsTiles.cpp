@@ -2,7 +2,7 @@
 
 #include "AttentionTwins.h"
 #include "LaunchRoles.h"
-#include "kernels/cuda/attention/wgmma/LatentTileRows.h"
+#include "kernels/cuda/attention/wgmma/LatentTileKernel.h"
 #include "kernels/emulator/CpuBlock.h"
 
 #include <cstring>

@@ -8,7 +8,7 @@
 
 namespace kv::cuda {
 
-/// Runs body(machine, thread) as a kernel whose warps do the same. Those with
+/// Runs body(machine, thread) as a kernel whose warps do the same. Kernels with
 /// products of 8 bits are 12.0's alone.
 template <class Config, class Body>
 void launchWarps(Machine &machine, int blocks, Body body) {

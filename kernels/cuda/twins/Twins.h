@@ -17,9 +17,9 @@ namespace kv::cuda {
 /// Runs `blocks` blocks of the kernel of KernelTable.h that is called `name`
 /// with sm_90a's rings (their length changes no bit). `params` is its parameter
 /// structure. The body may touch what machine.global() allows; anything else is
-/// not touched and is one of machine.reports(). So many of them form a cluster
-/// each: any number of movers' blocks may, of those that copy tiles as many as
-/// have a part together. False when there is no such kernel.
+/// not touched and is one of machine.reports(). `cluster` blocks form a cluster
+/// each: any number for movers, and for kernels that copy tiles the number of
+/// blocks per part. False when there is no such kernel.
 bool runTwin(Machine &machine, std::string_view name, int blocks,
              const void *params, int cluster = 1);
 

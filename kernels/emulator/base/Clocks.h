@@ -1,9 +1,10 @@
 //===- Clocks.h - What happened before what ---------------------*- C++ -*-===//
 //
-// A machine's moments are numbered. What a block's threads did before their
-// last barrier happened before what any of them does now; of the rest a thread
-// knows its own only. Across blocks a fence and an arrival pass on, for every
-// thread of a block, up to which moment its actions happened before.
+// A machine's moments are numbered. Actions of a block's threads before their
+// last barrier happened before any of their later actions. Of actions since
+// then, a thread knows its own only. Across blocks a fence and an arrival pass
+// on, for every thread of a block, up to which moment its actions happened
+// before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +20,7 @@ namespace kv::cuda {
 
 using Moment = uint32_t;
 
-/// Of a block's threads.
+/// One moment for each of a block's threads.
 using ClockVector = std::vector<Moment>;
 
 /// By block.
@@ -34,7 +35,7 @@ inline void join(BlockClocks &into, const BlockClocks &from) {
   }
 }
 
-/// What a thread knows of other blocks, beside what its whole block does.
+/// A thread's knowledge of other blocks, beyond that of its whole block.
 struct ThreadClock {
   BlockClocks others;
   BlockClocks fenced;   // what a store after the last fence publishes

@@ -59,7 +59,7 @@ struct StackPool {
   }
   void giveBack(char *stack) {
 #ifdef KV_FIBER_ASAN
-    // Whoever gets these addresses next must not find our red zones.
+    // The next owner of these addresses must not find our red zones.
     __asan_unpoison_memory_region(stack, StackBytes);
 #endif
     idle.push_back(stack);
@@ -128,8 +128,8 @@ void Fibers::start(int count, std::function<int(int)> body) {
     state.context.uc_link = nullptr;
     makecontext(&state.context, &Fibers::entry, 0);
 #else
-    // What the first switch pops: six registers and entry's address; entry
-    // then finds the stack as a call would have left it.
+    // The first switch pops six registers and entry's address. Then entry finds
+    // the stack as a call would have left it.
     auto *top =
         reinterpret_cast<uintptr_t *>(state.stack + state.stackSize) - 1;
     *top = 0;
@@ -174,7 +174,7 @@ void Fibers::leave(int fiber, [[maybe_unused]] bool last) {
 #endif
 }
 
-/// What is done on the other side of leave().
+/// The work on the other side of leave().
 void Fibers::arrive() {
 #ifdef KV_FIBER_ASAN
   const void *stack;

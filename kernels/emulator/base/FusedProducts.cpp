@@ -52,14 +52,14 @@ int64_t cut(int64_t significand, int shift) {
 }
 
 /// The first of the products of a step.
-struct Step {
+struct FusedStep {
   int part, k;
 };
 
 /// One sum of a step, whatever its terms are.
 template <int StepParts, int StepWords, int WordElements>
 [[gnu::noinline]] float sumOne(const Operands<WordElements> &x, int row,
-                               int column, Step first, float before,
+                               int column, FusedStep first, float before,
                                const FusedSum &fused, int least) {
   Parts terms[StepParts * StepWords + 1];
   int count = 0, largest = exponentOf(before, SmallestExponent);
@@ -133,7 +133,8 @@ public:
 
   [[gnu::always_inline]] StepOfRows(
       const Operands<WordElements> &x,
-      const OperandExponents<WordElements> &exponents, Step step, int first)
+      const OperandExponents<WordElements> &exponents, FusedStep step,
+      int first)
       : x(x), exponents(exponents), step(step), first(first) {}
 
   /// sums [16][8], of which it changes its rows.
@@ -235,7 +236,7 @@ private:
 
   const Operands<WordElements> &x;
   const OperandExponents<WordElements> &exponents;
-  const Step step;
+  const FusedStep step;
   const int first; // of the rows
   Columns before[Rows], scale[Rows];
   Exponents largest[Rows], other[Rows];

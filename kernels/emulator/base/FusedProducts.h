@@ -7,9 +7,9 @@
 
 namespace kv::cuda {
 
-/// What is multiplied and added, widened. A's columns and B's rows, k, are
-/// split, by the elements of a word: of two a[k % 2][row * 8 + k / 2],
-/// b[k % 2][k / 2 * 8 + column].
+/// Operands of products and sums, widened. A's columns and B's rows, k, are
+/// split by the elements of a word: with two, a[k % 2][row * 8 + k / 2], b[k %
+/// 2][k / 2 * 8 + column].
 template <int WordElements> struct Operands {
   float a[WordElements][16 * 8];
   float b[WordElements][8 * 8];

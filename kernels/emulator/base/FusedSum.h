@@ -22,7 +22,7 @@
 
 namespace kv::cuda {
 
-/// What is multiplied.
+/// The type of multiplied elements.
 enum class MatrixElement { Bf16, F16, F8E4M3 };
 template <class T>
 inline constexpr MatrixElement MatrixElementOf =
@@ -46,7 +46,8 @@ struct FusedSum {
   bool operator==(const FusedSum &) const = default;
 };
 
-/// That of an instruction on a chip, by its number: 80, 90, 100 or 120.
+/// The sum of an instruction on a chip, by the chip's number: 80, 90, 100 or
+/// 120.
 constexpr FusedSum fusedSumOf(int chip, MatrixInstruction instruction,
                               MatrixElement element) {
   FusedSum halves =

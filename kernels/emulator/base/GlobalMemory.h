@@ -34,9 +34,9 @@ public:
     Moment moment;
     bool plain; // not as scratch
   };
-  /// Of the word at p.
+  /// The writer of the word at `p`, which is added if there is none.
   Writer &writer(const void *p);
-  /// The same, or null where nobody has written near it.
+  /// The last writer, or null if no thread has written near `p`.
   const Writer *written(const void *p) const;
   BlockClocks &counter(const void *p) { return counters[p]; }
 

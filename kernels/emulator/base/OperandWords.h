@@ -10,8 +10,8 @@
 
 namespace kv::cuda {
 
-/// b[word * columns + column]: of elements of 16 bits those 2 word and 2 word +
-/// 1 of a column of the second operand, of 8 bits four. wordOf(major, column,
+/// b[word * columns + column]: with 16 bits the elements 2 word and 2 word + 1
+/// of a column of the second operand, with 8 bits four. wordOf(major, column,
 /// k) is the word in shared memory that begins with element k of the column, in
 /// elements of 16 bits along the major dimension, along which its others lie.
 template <class WordOf>

@@ -93,7 +93,7 @@ bool OrderedWords::checkWrite(int thread, int index, bool box) {
 
 void OrderedWords::addReader(const Knowledge &known, Word &word, int actor,
                              Moment moment) {
-  // A write behind this read is also behind those that this one comes after.
+  // A write after this read is also after the reads that this one comes after.
   std::erase_if(word.readers, [&](const Reader &reader) {
     return reader.actor == actor || known.seen[reader.actor] >= reader.moment;
   });

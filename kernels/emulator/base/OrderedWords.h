@@ -3,8 +3,8 @@
 // SharedMemory's watch for blocks whose threads do not all meet: every 32-bit
 // word of shared memory remembers by whom and when it was written, and all
 // readers since that no other reader came after. An access that its thread's
-// clock does not order behind a conflicting one is a race, whatever the
-// schedule made of it.
+// clock does not order after a conflicting one is a race, whatever the schedule
+// made of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,7 +48,7 @@ private:
   enum class Kind : uint8_t {
     Unwritten,
     Stored,
-    Copying, // a thread's copy is under way
+    Copying, // a thread's copy is in flight
     Boxing,  // a box
     Boxed,
     Barrier
@@ -59,7 +59,8 @@ private:
   };
   struct Word {
     Kind kind = Kind::Unwritten;
-    int writer = 0; // who; of a box that is under way the thread
+    // the thread; for a box in flight, the one that asked for it
+    int writer = 0;
     Moment written = 0;
     std::vector<Reader> readers; // since then
   };

@@ -1,13 +1,13 @@
 //===- SharedMemory.h - A block's memory, watched ---------------*- C++ -*-===//
 //
-// Every 32-bit word remembers who wrote it last, who read it since, and
-// whether a copy to it is under way. An access that no barrier orders after a
+// Every 32-bit word remembers who wrote it last, who read it since, and whether
+// a copy to it is in flight. An access that no barrier orders after a
 // conflicting one is a race, whatever the schedule made of it.
 //
 // Nothing but a barrier of the whole block orders accesses of two threads to
 // shared memory. So two accesses of different threads are ordered if there was
-// a barrier between them, and of those since the last barrier two readers of a
-// word are enough to know: a writer conflicts with one of them or with none.
+// a barrier between them. Since the last barrier, two readers of a word are
+// enough to know: a writer conflicts with one of them or with none.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,10 +36,10 @@ public:
   /// out of bounds or not aligned.
   bool read(int thread, int offset, int bytes);
   bool write(int thread, int offset, int bytes);
-  /// An asynchronous copy begins: until it lands nobody may touch the bytes,
+  /// An asynchronous copy begins: until it lands no thread may touch the bytes,
   /// and they are NaN.
   bool beginCopy(int thread, int offset, int bytes);
-  /// Of zeros, where there is no source.
+  /// A copy lands; without a source it is of zeros.
   void landCopy(int thread, int offset, const void *source, int bytes);
 
   /// Whether the bytes are there and aligned; says so, if not.
@@ -56,7 +56,7 @@ private:
     Moment writePhase = 0, readPhase = 0;
     uint16_t writer = Nobody;
     uint16_t reader = Nobody, otherReader = Nobody; // in that phase
-    bool copying = false; // the writer's copy is under way
+    bool copying = false; // the writer's copy is in flight
   };
 
   bool inside(int thread, int offset, int bytes);

@@ -1,12 +1,12 @@
 //===- ThreadClocks.h - What a thread knows to have happened ----*- C++ -*-===//
 //
-// Where not all threads of a block meet at every barrier, each has a clock of
-// its own: of everybody else who acts, up to which moment that happened before
-// what the thread does now. Who acts are threads, the products of a warpgroup,
-// which end by themselves, and the phases of mbarriers, with which boxes land.
-// The copies and products are made by another proxy than a thread's loads and
-// stores: what a thread stores is seen by it only behind a fence, which a clock
-// passes on likewise.
+// If not all threads of a block meet at every barrier, each thread has a clock
+// of its own. The clock says, for each other actor, up to which moment its
+// actions happened before what the thread does now. Actors are threads, the
+// products of a warpgroup, which end by themselves, and the phases of
+// mbarriers, with which boxes land. Another proxy than that of loads and stores
+// makes copies and products. This proxy sees a thread's stores only after a
+// fence, which clocks pass on, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,13 +19,13 @@
 
 namespace kv::cuda {
 
-/// What happened before something, by actor.
+/// The moments that happened before something, by actor.
 struct Knowledge {
   ClockVector seen;
   ClockVector fenced; // of threads: stores that the asynchronous proxy sees
   BlockClocks others; // of other blocks
-  /// Of tensor memory: loads and stores of each thread in turn, then products
-  /// of each warpgroup; empty where nobody has any.
+  /// Moments of tensor memory: loads and stores of each thread in turn, then
+  /// products of each warpgroup; empty if there is no tensor memory.
   ClockVector tensor;
 
   void join(const Knowledge &from);
@@ -34,7 +34,7 @@ struct Knowledge {
 
 class ThreadClocks {
 public:
-  /// Of a block; those of a cluster share theirs.
+  /// The most barriers of a block; blocks of a cluster share theirs.
   static constexpr int MaxBarriers = 64;
 
   void reset(int threads, int blocks);
@@ -44,7 +44,7 @@ public:
   /// Actors that are no threads.
   int groupActor(int group) const { return threadCount + group; }
   int barrierActor(int index) const { return threadCount + groups + index; }
-  /// Of a barrier's actor, which barrier.
+  /// The barrier of a barrier's actor.
   int barrierOf(int actor) const { return actor - threadCount - groups; }
   bool isThread(int actor) const { return actor < threadCount; }
   bool isGroup(int actor) const {
@@ -52,7 +52,7 @@ public:
   }
 
   const Knowledge &of(int thread) const { return clocks[thread]; }
-  /// The same, to be changed.
+  /// The knowledge of a thread, to be changed.
   Knowledge &change(int thread) {
     ++changes[thread];
     return clocks[thread];
@@ -63,16 +63,16 @@ public:
     return clocks[thread].seen[actor] >= moment;
   }
 
-  /// What a thread did becomes known to who acquires `into`.
+  /// A thread's actions become known to threads that acquire `into`.
   void release(int thread, Knowledge &into);
   void acquire(int thread, const Knowledge &from) { change(thread).join(from); }
-  /// A thread's stores so far are seen by the asynchronous proxy, by whoever
+  /// The asynchronous proxy sees a thread's stores so far, for every actor that
   /// knows of the fence.
   void fence(int thread);
   /// All threads of the block meet.
   void meetAll();
-  /// What all of [first, first + count) know. The reference is good until the
-  /// next call.
+  /// The knowledge that all of [first, first + count) share. The reference is
+  /// good until the next call.
   const Knowledge &knownToAll(int first, int count);
   /// A moment of its own for what comes next.
   void tick(int thread) { ++change(thread).seen[thread]; }

@@ -43,7 +43,7 @@ enum class Member {
   Commit,
   CommitProducts,
   CommitTensor,
-  // What orders nothing, and is no part of the systematic list.
+  // Members that order nothing, and that are no part of the systematic list.
   FreeTensor,
   LoadScratch,
   StoreScratch,
@@ -69,20 +69,20 @@ enum class Action {
   /// A wait for one copy less, or for the other phase; a barrier of the block
   /// alone; a plain access; an arrival that acquires nothing.
   Weaken,
-  NoRelease, // of an arrival
-  Later,     // behind the thread's next call
+  NoRelease, // an arrival without its release
+  Later,     // after the thread's next call
 };
 
-/// What a member does instead at a place.
+/// A planted mistake: the action of a member at a place.
 struct Plant {
   Site site;
   Action action = Action::LeaveOut;
-  /// Of these threads of the body's block alone.
+  /// The threads of the body's block that it is for; null: all.
   std::function<bool(int)> threads = nullptr;
-  int call = -1; // and of each one's n-th call alone, from 0 on; -1: of all
+  int call = -1; // the n-th call of each thread, from 0 on; -1: all calls
 };
 
-/// What all blocks of a run have in common.
+/// The state that all blocks of a run share.
 class Garden {
 public:
   static Garden &get();
@@ -100,7 +100,7 @@ public:
   void later(int thread, std::function<void()> call) {
     calls.insert_or_assign(thread, std::pair(std::move(call), 1));
   }
-  /// What a thread was to call behind the call before this one.
+  /// The call that a thread delayed until after the call before this one.
   std::function<void()> takeLater(int thread);
 
 private:
@@ -109,7 +109,7 @@ private:
       seen;
   std::vector<Plant> plants;
   std::map<std::pair<size_t, int>, int> counts; // of plant and thread
-  /// For later, behind so many calls of the thread.
+  /// Delayed calls of each thread, with the number of calls to wait for.
   std::map<int, std::pair<std::function<void()>, int>> calls;
 };
 

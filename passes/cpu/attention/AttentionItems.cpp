@@ -10,10 +10,11 @@
 using namespace mlir;
 using namespace kv;
 
-/// A tile is split where its leaves are more than this fraction of all: then
-/// there are fewer items of about equal size than so many.
+/// A tile is split if it has more than 1/kFewItems of all leaves: then there
+/// are fewer than kFewItems items of about equal size.
 constexpr int64_t kFewItems = 16;
-/// With so many leaves pieces are leaf groups, otherwise leaves.
+/// With this number of leaves or more, pieces are leaf groups, otherwise
+/// leaves.
 constexpr int64_t kManyLeaves = 512;
 /// Products of a query element and a key element, or a weight and a value, that
 /// are worth handing to another thread: about 5 us.
@@ -35,26 +36,25 @@ SmallVector<Value> AttentionItems::forEachTile(VectorEmitter &b,
         Value first = b.loadIndex(operands.rowOffsets, sequence);
         Value end = b.loadIndex(operands.rowOffsets, b.add(sequence, 1));
         Value firstRow = b.mul(first, group), endRow = b.mul(end, group);
-        return b.loop(firstRow, endRow, shape.tileRows, carried,
-                      [&](VectorEmitter &b, Value row, ValueRange carried) {
-                        Value count = b.sub(endRow, row);
-                        count = b.minimum(count, b.index(shape.tileRows));
-                        Value token = b.div(row, group);
-                        Value lastRow = b.add(b.add(row, count), -1);
-                        Value lastToken = b.div(lastRow, group);
-                        Value begin =
-                            b.loadIndex(operands.plan, {token, b.index(2)});
-                        Value last =
-                            b.loadIndex(operands.plan, {lastToken, b.index(3)});
-                        Value some = b.less(begin, last);
-                        Value keys = ifElse(b, some, b.sub(last, begin), 0);
-                        Value leaf = b.div(begin, b.index(plan::CpuLeaf));
-                        Value leafEnd = b.divideUp(last, plan::CpuLeaf);
-                        leaf = ifElse(b, some, leaf, 0);
-                        leafEnd = ifElse(b, some, leafEnd, 0);
-                        Tile tile{sequence, row, count, keys, leaf, leafEnd};
-                        return body(b, tile, carried);
-                      });
+        return b.loop(
+            firstRow, endRow, shape.tileRows, carried,
+            [&](VectorEmitter &b, Value row, ValueRange carried) {
+              Value count = b.sub(endRow, row);
+              count = b.minimum(count, b.index(shape.tileRows));
+              Value token = b.div(row, group);
+              Value lastRow = b.add(b.add(row, count), -1);
+              Value lastToken = b.div(lastRow, group);
+              Value begin = b.loadIndex(operands.plan, {token, b.index(2)});
+              Value last = b.loadIndex(operands.plan, {lastToken, b.index(3)});
+              Value some = b.less(begin, last);
+              Value keys = ifElse(b, some, b.sub(last, begin), 0);
+              Value leaf = b.div(begin, b.index(plan::CpuLeaf));
+              Value leafEnd = b.divideUp(last, plan::CpuLeaf);
+              leaf = ifElse(b, some, leaf, 0);
+              leafEnd = ifElse(b, some, leafEnd, 0);
+              ItemTile tile{sequence, row, count, keys, leaf, leafEnd};
+              return body(b, tile, carried);
+            });
       });
 }
 
@@ -126,7 +126,7 @@ AttentionItems::AttentionItems(VectorEmitter &b, const AttentionShape &shape,
   Value zero = b.index(0);
   SmallVector<Value> totals =
       forEachTile(b, {zero, zero, zero, zero},
-                  [&](VectorEmitter &b, const Tile &tile,
+                  [&](VectorEmitter &b, const ItemTile &tile,
                       ValueRange carried) -> SmallVector<Value> {
                     Value tiles = b.add(carried[0], 1);
                     Value leaves =
@@ -145,14 +145,14 @@ AttentionItems::AttentionItems(VectorEmitter &b, const AttentionShape &shape,
 
   auto tableType =
       MemRefType::get({ShapedType::kDynamic, kItemWidth}, b.getIndexType());
-  // As many items as if each leaf were one.
+  // Room for one item per leaf.
   items = memref::AllocOp::create(b, tableType,
                                   ValueRange{b.add(numTiles, numLeaves)});
   splits = memref::AllocOp::create(b, tableType, ValueRange{numTiles});
 
   SmallVector<Value> made = forEachTile(
       b, {zero, zero, zero},
-      [&](VectorEmitter &b, const Tile &tile, ValueRange carried) {
+      [&](VectorEmitter &b, const ItemTile &tile, ValueRange carried) {
         Value leaves = b.sub(tile.leafEnd, tile.leafBegin);
         Value isWhole = b.lessOrEqual(leaves, limit);
         AttentionItem whole{tile.sequence,  tile.firstRow, tile.numRows,
@@ -191,7 +191,7 @@ AttentionItems::AttentionItems(VectorEmitter &b, const AttentionShape &shape,
   numSplits = made[1];
   numSlots = made[2];
 
-  // So many items as have the products that are worth a thread.
+  // Items per thread: enough to have the products that are worth one.
   Value products =
       b.mul(totals[2], b.index(shape.heads * (shape.dim + shape.valueDim)));
   Value units = b.mul(numItems, b.index(shape.heads));

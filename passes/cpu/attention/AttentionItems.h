@@ -1,9 +1,9 @@
 //===- AttentionItems.h - How an attention's work is shared out -*- C++ -*-===//
 //
 // An item is all leaves of a tile, or a piece of them: a leaf or a leaf group.
-// A tile whose items are pieces is a split; a merge folds its pieces. What is
-// split depends on the step's lengths alone, not on the threads, and no bit
-// depends on it.
+// A tile whose items are pieces is a split; a merge folds its pieces. The
+// splits depend on the step's lengths alone, not on the threads, and no bit
+// depends on them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,11 +52,11 @@ public:
 
 private:
   /// A tile of the step and the leaves that its rows see.
-  struct Tile {
+  struct ItemTile {
     mlir::Value sequence, firstRow, numRows, keys, leafBegin, leafEnd;
   };
   using TileBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
-      VectorEmitter &, const Tile &, mlir::ValueRange)>;
+      VectorEmitter &, const ItemTile &, mlir::ValueRange)>;
 
   llvm::SmallVector<mlir::Value>
   forEachTile(VectorEmitter &b, mlir::ValueRange initial, TileBody body) const;

@@ -109,16 +109,16 @@ void AttentionLeaf::score(VectorEmitter &b, LeafKeys keys, bool widened) {
   Value end = b.roundUp(keys.end, kLanes);
   b.forEach(first, end, kKeyBlock, [&](VectorEmitter &b, Value block) {
     LeafKeys inBlock{block, b.minimum(b.add(block, kKeyBlock), end)};
-    RowSource source{/*part=*/0, Value()};
+    RowSource source{/*plane=*/0, Value()};
     if (widened)
-      source = leafRows.widen(b, inBlock, source.part);
+      source = leafRows.widen(b, inBlock, source.plane);
     forRegisterTiles(
         b, [&](VectorEmitter &b, Value row, const RegisterTile &tile) {
           b.forEach(inBlock.first, inBlock.end, tile.keys,
                     [&](VectorEmitter &b, Value key) {
                       if (!widened)
                         for (int64_t j = 0; j < tile.keys; ++j)
-                          leafRows.ask(b, source.part, b.add(key, j));
+                          leafRows.ask(b, source.plane, b.add(key, j));
                       scoreTile(b, row, key, tile, source);
                     });
         });
@@ -207,8 +207,9 @@ void AttentionLeaf::weigh(VectorEmitter &b, const PartialSoftmax &into) {
   });
 }
 
-/// Values of keys that all rows of a register tile see are added for all of
-/// them, those before and after row by row, those of a tree key by key.
+/// Values of keys that all rows of a register tile see are added for all rows
+/// at once. Values before and after are added row by row, and those of a tree
+/// key by key.
 void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
                               LeafKeys keys, bool widened) {
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
@@ -221,7 +222,7 @@ void AttentionLeaf::addValues(VectorEmitter &b, const PartialSoftmax &into,
         // A latent row is its own value.
         RowSource source{shape.geometry.isLatent() ? 0 : 1, Value()};
         if (widened)
-          source = leafRows.widen(b, inBlock, source.part);
+          source = leafRows.widen(b, inBlock, source.plane);
         forRegisterTiles(
             b, [&](VectorEmitter &b, Value row, const RegisterTile &tile) {
               addValues(b, into, source, row, tile, inBlock);
@@ -305,7 +306,7 @@ void AttentionLeaf::addProducts(VectorEmitter &b, const PartialSoftmax &into,
           SmallVector<Value> next(carried), values;
           // The other vectors of a row have been asked for with its first.
           if (!source.block && first == 0)
-            leafRows.ask(b, source.part, key);
+            leafRows.ask(b, source.plane, key);
           LeafRow valueRow = leafRows.row(b, source, key);
           for (int64_t j = 0; j < width; ++j)
             values.push_back(leafRows.load(b, source, valueRow,

@@ -46,9 +46,9 @@ private:
   RowKeys rowKeys;
   mlir::Value scores; // [tileRows, leaf]; then weights
   LeafRows leafRows;
-  // Of the tile.
+  // Members of the tile.
   QueryRows rows;
-  // Of the leaf.
+  // Members of the leaf.
   mlir::Value start;
 };
 

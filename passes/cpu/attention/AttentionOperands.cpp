@@ -9,7 +9,8 @@
 using namespace mlir;
 using namespace kv;
 
-/// What kv.plan says, of an attention whose keys have rows of their own.
+/// Makes the result of kv.plan for an attention whose keys have rows of their
+/// own.
 static Value makePlan(VectorEmitter &b, AttentionOp op) {
   Value queries = op.getRowOffsets(), keys = op.getKvRowOffsets();
   if (!keys)
@@ -36,7 +37,7 @@ static Value makePlan(VectorEmitter &b, AttentionOp op) {
                     op.getAncestors()
                         ? treeBase(b, {sequence, first, end, cached})
                         : Value());
-                // A query may stand behind all keys.
+                // A query may have a position after all keys.
                 Value seen = b.minimum(to, length);
                 Value facts[] = {sequence, position, from, seen};
                 for (auto [i, fact] : llvm::enumerate(facts)) {

@@ -7,12 +7,12 @@
 using namespace mlir;
 using namespace kv;
 
-/// Rows of a tile that a matrix unit multiplies: so many that it takes a small
-/// part of the time to bring keys and values into its tiles.
+/// Rows of a tile for a matrix unit: enough that bringing keys and values into
+/// the unit's tiles takes a small part of the time.
 constexpr int64_t kMatrixRows = 128;
 
-/// The rows of the largest register tile: of up to `most`, so many that the
-/// `group` query heads of a KV head leave the fewest registers unused.
+/// The rows of the largest register tile, at most `most`: the number that
+/// leaves the fewest registers unused with `group` query heads per KV head.
 static int64_t chooseRows(int64_t group, int64_t most) {
   if (group <= most)
     return most / group * group;
@@ -41,7 +41,7 @@ static RegisterTile makeTile(int64_t rows, bool wide) {
 
 /// Whether a matrix unit multiplies queries and weights with keys and values.
 static bool fitsMatrixUnit(const CacheGeometry &geometry) {
-  // What is larger would take more of the stack than threads may have.
+  // A larger tile would take more stack than a thread has.
   constexpr int64_t largest = 256;
   return geometry.dtype == KV_DTYPE_BF16 && !geometry.scaleGroup &&
          !geometry.isLatent() && geometry.dim <= largest &&
@@ -68,7 +68,8 @@ AttentionShape::AttentionShape(AttentionOp op, bool wide, bool matrix)
     tileRows = llvm::divideCeil(group, tiles);
   }
   paddedRows = llvm::alignTo(tileRows, kLanes);
-  // The largest, that of one token's rows beside the largest, and single rows.
+  // The largest tile, the tile of the rows that one token has beyond the
+  // largest, and single rows.
   int64_t largest = chooseRows(group, 6);
   int64_t rest = group < largest ? group : group % largest;
   for (int64_t rows : {largest, rest, int64_t(1)})

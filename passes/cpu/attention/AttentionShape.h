@@ -1,8 +1,8 @@
 //===- AttentionShape.h - An attention's sizes and tiles --------*- C++ -*-===//
 //
-// Vocabulary of include/kv/Definition/Plan.h: a packed row is a new token with
-// one of the query heads of a KV head; a tile is some packed rows of one
-// sequence; a leaf is 256 keys at absolute positions; a leaf group is 8 leaves.
+// Vocabulary of include/kv/Definition/Plan.h: A packed row is a new token with
+// one of the query heads of a KV head. A tile is some packed rows of one
+// sequence. A leaf is 256 keys at absolute positions. A leaf group is 8 leaves.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,11 +16,11 @@ namespace kv {
 /// The sums that the innermost loops keep in registers.
 struct RegisterTile {
   int64_t rows;
-  int64_t keys;   // scores of so many keys at a time, which divide the lanes
+  int64_t keys;   // keys whose scores are summed together; divides the lanes
   int64_t values; // vectors of values at a time
 };
 
-/// What is known of an attention before it runs, and how it is cut into tiles.
+/// The facts of an attention that are known before it runs, and its tiles.
 struct AttentionShape {
   /// `wide` is for machines with 32 vector registers of 512 bits; otherwise
   /// there are 16 of 256 bits. `matrix` is for machines that multiply matrices
@@ -37,7 +37,8 @@ struct AttentionShape {
   int64_t paddedRows;
   /// From the most rows to one.
   llvm::SmallVector<RegisterTile, 3> registerTiles;
-  /// Lanes of a register: scores are summed for so many at a time.
+  /// Lanes of a register: the number of lanes for which scores are summed
+  /// together.
   int64_t registerLanes;
   /// Whether scores and sums of values are products of a matrix unit.
   bool usesMatrixUnit;

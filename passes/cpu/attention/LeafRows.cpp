@@ -72,10 +72,10 @@ void LeafRows::find(VectorEmitter &b, const QueryRows &rows, Value start,
   b.forEach(keys.end, b.roundUp(keys.end, kLanes), 1, fill);
 }
 
-/// Element 0 of a row of `part`.
-static Value partOf(VectorEmitter &b, const FlatBlocks &blocks, Value place,
-                    int64_t part) {
-  return part == 0 ? place : b.add(place, blocks.strides[1]);
+/// Element 0 of a row of `plane`.
+static Value planeOf(VectorEmitter &b, const FlatBlocks &blocks, Value place,
+                     int64_t plane) {
+  return plane == 0 ? place : b.add(place, blocks.strides[1]);
 }
 
 LeafRow LeafRows::row(VectorEmitter &b, const RowSource &source, Value key) {
@@ -83,9 +83,9 @@ LeafRow LeafRows::row(VectorEmitter &b, const RowSource &source, Value key) {
     return {b.mul(b.sub(key, source.block), b.index(shape.paddedDim)), Value()};
   Value place = b.loadScalar(places, key), scalePlace;
   if (scalePlaces)
-    scalePlace =
-        partOf(b, operands.scales, b.loadScalar(scalePlaces, key), source.part);
-  return {partOf(b, operands.blocks, place, source.part), scalePlace};
+    scalePlace = planeOf(b, operands.scales, b.loadScalar(scalePlaces, key),
+                         source.plane);
+  return {planeOf(b, operands.blocks, place, source.plane), scalePlace};
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,9 +117,9 @@ Value LeafRows::load(VectorEmitter &b, const RowSource &source,
   return elements;
 }
 
-RowSource LeafRows::widen(VectorEmitter &b, LeafKeys keys, int64_t part) {
-  RowSource from{part, Value()}, to{part, keys.first};
-  int64_t dim = part == 0 ? shape.dim : shape.valueDim;
+RowSource LeafRows::widen(VectorEmitter &b, LeafKeys keys, int64_t plane) {
+  RowSource from{plane, Value()}, to{plane, keys.first};
+  int64_t dim = plane == 0 ? shape.dim : shape.valueDim;
   b.forEach(keys.first, keys.end, 1, [&](VectorEmitter &b, Value key) {
     LeafRow source = row(b, from, key), target = row(b, to, key);
     auto copy = [&](VectorEmitter &b, Value d, int64_t count) {
@@ -135,18 +135,18 @@ RowSource LeafRows::widen(VectorEmitter &b, LeafKeys keys, int64_t part) {
   return to;
 }
 
-LeafRow LeafRows::rowAhead(VectorEmitter &b, int64_t part, Value key) {
-  int64_t ahead = llvm::divideCeil(prefetchDistance(1), bytesOfRow(part));
-  return row(b, {part, Value()}, b.minimum(b.add(key, ahead), lastKey));
+LeafRow LeafRows::rowAhead(VectorEmitter &b, int64_t plane, Value key) {
+  int64_t ahead = llvm::divideCeil(prefetchDistance(1), bytesOfRow(plane));
+  return row(b, {plane, Value()}, b.minimum(b.add(key, ahead), lastKey));
 }
 
-void LeafRows::ask(VectorEmitter &b, int64_t part, Value key) {
+void LeafRows::ask(VectorEmitter &b, int64_t plane, Value key) {
   prefetch(b, b.getLoc(), operands.blocks.elements,
-           rowAhead(b, part, key).place, /*ahead=*/0, bytesOfRow(part));
+           rowAhead(b, plane, key).place, /*ahead=*/0, bytesOfRow(plane));
 }
 
-int64_t LeafRows::bytesOfRow(int64_t part) const {
-  int64_t dim = part == 0 ? shape.dim : shape.valueDim;
+int64_t LeafRows::bytesOfRow(int64_t plane) const {
+  int64_t dim = plane == 0 ? shape.dim : shape.valueDim;
   return dim *
          getElementTypeOrSelf(operands.blocks.elements)
              .getIntOrFloatBitWidth() /

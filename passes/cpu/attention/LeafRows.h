@@ -11,10 +11,10 @@ namespace kv {
 /// innermost cache.
 constexpr int64_t kKeyBlock = 32;
 
-/// Where rows are read: keys (part 0) or values (part 1) in the cache, or,
+/// Where rows are read: keys (plane 0) or values (plane 1) in the cache, or,
 /// where `block` is set, what was widened from that key on.
 struct RowSource {
-  int64_t part;
+  int64_t plane;
   mlir::Value block;
 };
 
@@ -36,23 +36,23 @@ public:
   void find(VectorEmitter &b, const QueryRows &rows, mlir::Value start,
             LeafKeys keys);
   /// The rows of at most kKeyBlock keys in scratch memory, as f32.
-  RowSource widen(VectorEmitter &b, LeafKeys keys, int64_t part);
+  RowSource widen(VectorEmitter &b, LeafKeys keys, int64_t plane);
   LeafRow row(VectorEmitter &b, const RowSource &source, mlir::Value key);
   /// `count` elements from `d` on, a multiple of the lanes, as f32; zeros in
   /// the other lanes.
   mlir::Value load(VectorEmitter &b, const RowSource &source,
                    const LeafRow &row, mlir::Value d, int64_t count,
                    int64_t lanes = kLanes);
-  /// The row of the cache that is read so many keys after `key` as the memory's
-  /// latency takes, at most the leaf's last.
-  LeafRow rowAhead(VectorEmitter &b, int64_t part, mlir::Value key);
+  /// The row of the cache to prefetch while `key` is read: as far ahead as the
+  /// memory's latency takes, at most the leaf's last.
+  LeafRow rowAhead(VectorEmitter &b, int64_t plane, mlir::Value key);
   /// Asks for it.
-  void ask(VectorEmitter &b, int64_t part, mlir::Value key);
+  void ask(VectorEmitter &b, int64_t plane, mlir::Value key);
 
 private:
   void find(VectorEmitter &b, const QueryRows &rows, mlir::Value start,
             LeafKeys keys, const FlatBlocks &blocks, mlir::Value places);
-  int64_t bytesOfRow(int64_t part) const;
+  int64_t bytesOfRow(int64_t plane) const;
   mlir::Value scaleOf(VectorEmitter &b, mlir::Value place, mlir::Value d,
                       int64_t count, int64_t lanes);
 

@@ -11,14 +11,14 @@ namespace kv {
 /// scores, which are logarithms to base 2, and those weights.
 struct LeafRowScores {
   mlir::Value dots, row;
-  /// Of them the row sees `seen`; scores and weights are asked for of `all`,
-  /// whose ends are multiples of `step`, and that of the lanes.
+  /// The row sees the keys `seen`. Scores and weights are computed for `all`,
+  /// whose ends are multiples of `step`, which is a multiple of the lanes.
   LeafKeys seen, all;
   int64_t step;
   LeafPath path = {};
 };
 
-/// What products of queries and keys are multiplied with.
+/// The factor of products of queries and keys.
 double dotFactor(const AttentionOperands &operands);
 
 /// Replaces the row by its scores, -inf where the row does not see the key, and

@@ -1,8 +1,8 @@
 //===- MatrixLeaf.cpp - A leaf of keys by a matrix unit -------------------===//
 //
-// The keys and values of a leaf are brought into tiles once for all rows. What
-// a row becomes is the same, however many there are: a step for every 32
-// elements of a head or 32 keys of the leaf, in their order.
+// The keys and values of a leaf are brought into tiles once for all rows. A
+// row's result does not depend on the number of rows: one step for every 32
+// elements of a head or 32 keys of the leaf, in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ MatrixLeaf::MatrixLeaf(VectorEmitter &b, const AttentionShape &shape,
 void MatrixLeaf::enter(VectorEmitter &b, const QueryRows &tileRows) {
   rows = tileRows;
   rowKeys.enter(b, rows);
-  // Of what is no number one whose upper half says so.
+  // A NaN becomes one whose upper half is a NaN, too.
   Value noNumber = b.splat(NAN), factor = b.splat(dotFactor(operands));
   b.forEach(b.index(0), rows.count, 1, [&](VectorEmitter &b, Value row) {
     auto [token, head] = queryOf(b, shape, rows, row);
@@ -213,7 +213,7 @@ void MatrixLeaf::addProducts(VectorEmitter &b, int64_t tiles, Value row,
                              Value goesOn, const PartialSoftmax &into) {
   PartsProduct product{weights, packed.values, into.values, b.index(0),
                        b.div(base, b.index(kDepth))};
-  // As many sums as there are tiles for.
+  // As many sums at a time as there are tiles for.
   int64_t blocks = shape.valueDim / kRows;
   int64_t width = tiles == 1 && blocks % 4 == 0 ? 4 : 2;
   product.multiply(b, tiles, width, row, outRow, {b.index(0), b.index(blocks)},

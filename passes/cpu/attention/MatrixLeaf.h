@@ -47,9 +47,9 @@ private:
   mlir::Value scores;  // f32 [32, leaf]
   mlir::Value weights; // i16 [32, leaf / 32, parts, 32]
   mlir::Value apart;   // i1 [1]
-  // Of the tile.
+  // Members of the tile.
   QueryRows rows;
-  // Of the leaf.
+  // Members of the leaf.
   mlir::Value start;
   LeafKeys keys; // that some row sees
   mlir::Value differ, chunk;

@@ -23,8 +23,7 @@ PackedLeaf::PackedLeaf(VectorEmitter &b, const AttentionShape &shape,
                      b.getI16Type())),
       shape(shape), operands(operands), leafRows(b, shape, operands) {}
 
-/// Of groups of four lanes, one of each row: lane j of row i becomes lane i of
-/// row j.
+/// Transposes groups of four lanes: lane j of row i becomes lane i of row j.
 static void transposeGroups(VectorEmitter &b, MutableArrayRef<Value> rows) {
   // Squares of `size` change places with their mirror images.
   for (int64_t size = 1; size < 4; size *= 2) {
@@ -70,8 +69,8 @@ void PackedLeaf::packKeys(VectorEmitter &b, LeafKeys range, Value base) {
         SmallVector<LeafRow> rows, ahead;
         for (int64_t i = 0; i < kRows; ++i) {
           Value key = b.add(block, i % 4 * 4 + i / 4);
-          rows.push_back(leafRows.row(b, {/*part=*/0, Value()}, key));
-          ahead.push_back(leafRows.rowAhead(b, /*part=*/0, key));
+          rows.push_back(leafRows.row(b, {/*plane=*/0, Value()}, key));
+          ahead.push_back(leafRows.rowAhead(b, /*plane=*/0, key));
         }
         Value number = b.div(b.sub(block, base), b.index(kRows));
         b.forEach(
@@ -122,7 +121,7 @@ void PackedLeaf::packValues(VectorEmitter &b, LeafKeys range, Value base) {
   auto numbers = VectorType::get({kDepth}, b.getBF16Type());
   auto line = VectorType::get({kDepth}, b.getI16Type());
   auto load = [&](VectorEmitter &b, Value key, Value d) -> Value {
-    LeafRow row = leafRows.row(b, {/*part=*/1, Value()}, key);
+    LeafRow row = leafRows.row(b, {/*plane=*/1, Value()}, key);
     Value loaded = vector::LoadOp::create(b, numbers, operands.blocks.elements,
                                           b.add(row.place, d));
     return vector::BitCastOp::create(b, line, loaded);
@@ -144,7 +143,7 @@ void PackedLeaf::packValues(VectorEmitter &b, LeafKeys range, Value base) {
                   [&](OpBuilder &nested, Location loc) {
                     VectorEmitter b(loc, nested);
                     for (int64_t i = 0; i < 2; ++i)
-                      leafRows.ask(b, /*part=*/1, b.add(key, i));
+                      leafRows.ask(b, /*plane=*/1, b.add(key, i));
                     packPair(b, key, base, load);
                     scf::YieldOp::create(b);
                   },

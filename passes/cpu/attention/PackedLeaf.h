@@ -9,9 +9,9 @@
 namespace kv {
 
 /// The keys and values of one leaf of bf16 in tiles of weights, on the stack:
-/// pairs of what is summed stand side by side. Scores sum over the elements of
-/// a head, values over keys. Or some of them: those from `base` on, a multiple
-/// of 32, whose tiles are then the first.
+/// pairs of summed elements stand side by side. Scores sum over the elements of
+/// a head, values over keys. With `base`, a multiple of 32, the keys from
+/// `base` on take the first tiles.
 class PackedLeaf {
 public:
   PackedLeaf(VectorEmitter &b, const AttentionShape &shape,
@@ -22,9 +22,10 @@ public:
             LeafKeys keys) {
     leafRows.find(b, rows, start, keys);
   }
-  /// Tiles that have a key of `keys`. What else is in them is some other key.
+  /// Packs the tiles that have a key of `keys`. The rest of such a tile is some
+  /// other key.
   void packKeys(VectorEmitter &b, LeafKeys keys, mlir::Value base);
-  /// Tiles that have a value of `keys`. What else is in them is 0.
+  /// Packs the tiles that have a value of `keys`. The rest of such a tile is 0.
   void packValues(VectorEmitter &b, LeafKeys keys, mlir::Value base);
   /// Whether one of the packed values is an infinity or no number.
   mlir::Value hasNonFinite(VectorEmitter &b, LeafKeys keys, mlir::Value base);

@@ -17,7 +17,7 @@ RowKeys::RowKeys(VectorEmitter &b, const AttentionShape &shape,
     paths = b.stack({shape.tileRows}, b.getI64Type());
 }
 
-/// What a row of the tile's sequence sees.
+/// The keys that a row of the tile's sequence sees.
 TreeKeys RowKeys::inTree(VectorEmitter &b, Value token) const {
   Value word = b.loadScalar(operands.ancestors, token);
   return treeKeys(b, operands.mask, placeInTree(b, sequence, token, word));
@@ -78,7 +78,8 @@ LeafPath RowKeys::pathOfRow(VectorEmitter &b, Value row, Value start) const {
     return {};
   Value base = treeBase(b, sequence);
   Value path = b.loadScalar(paths, row);
-  // A leaf may begin within the tree, and has none of its keys far behind it.
+  // A leaf may begin within the tree. A leaf far after the tree has none of the
+  // tree's keys.
   Value skipped = b.clamp(b.sub(start, base), 0, KV_TREE_ROWS - 1);
   Value shift = arith::IndexCastUIOp::create(b, b.getI64Type(), skipped);
   return {b.clamp(b.sub(base, start), 0, plan::CpuLeaf),

@@ -15,8 +15,8 @@ struct LeafKeys {
   mlir::Value first, end;
 };
 
-/// Of a tree's keys, those from `first` on, a row sees what the bits of its
-/// path say: bit j is the key first + j. Null without a tree.
+/// The keys of a tree, from `first` on, that a row sees: bit j of the path is
+/// the key first + j. Null without a tree.
 struct LeafPath {
   mlir::Value first, path;
 };
@@ -29,8 +29,8 @@ public:
 
   /// Begins a tile: takes from the plan what its rows see.
   void enter(VectorEmitter &b, const QueryRows &rows);
-  /// What at least one row sees of the leaf that begins at `start`, and what a
-  /// row of the tile sees of it.
+  /// The keys of the leaf at `start` that at least one row sees, and those that
+  /// a given row of the tile sees.
   LeafKeys ofTile(VectorEmitter &b, mlir::Value start) const;
   LeafKeys ofRow(VectorEmitter &b, mlir::Value row, mlir::Value start) const;
   /// Which of the row's keys it sees after all.

@@ -1,9 +1,10 @@
 //===- VectorizeAttention.cpp - kv.attention as vector code ---------------===//
 //
-// Two parallel loops: over the items (AttentionItems.h), and over what was
-// split. The query heads of a KV head, and the rows of several tokens, share
-// each key and each value (AttentionLeaf.h). Leaves are folded into leaf groups
-// and those into the total from left to right, whoever computed them.
+// Two parallel loops: over the items (AttentionItems.h), and over the tiles
+// that were split. The query heads of a KV head, and the rows of several
+// tokens, share each key and each value (AttentionLeaf.h). Leaves are folded
+// into leaf groups, and leaf groups into the total, from left to right, on
+// whatever thread a leaf was computed.
 //
 //===----------------------------------------------------------------------===//
 

@@ -108,7 +108,7 @@ void IntegerDot::add(OpBuilder &b, Location loc, Value weights,
     weights = isSigned ? arith::ExtSIOp::create(b, loc, wide, weights).getOut()
                        : arith::ExtUIOp::create(b, loc, wide, weights).getOut();
   } else if (isSigned) {
-    // Of the most negative one the magnitude is right as an unsigned number.
+    // The magnitude of the most negative number is right as an unsigned number.
     weights =
         kind == DotKind::VNNI
             ? arith::XOrIOp::create(b, loc, weights, splat(b, loc, bytes, -128))

@@ -17,7 +17,7 @@
 
 namespace kv {
 
-/// What multiplies bytes.
+/// The instructions that multiply bytes.
 enum class DotKind {
   Generic, // extensions, multiplications and additions of i32
   AVX2,    // vpmaddubsw on 256 bits
@@ -49,8 +49,8 @@ public:
   /// that are larger by this number.
   mlir::Value take(mlir::OpBuilder &b, mlir::Location loc, int64_t row);
 
-  /// What signed weights are raised by where the instruction takes unsigned
-  /// ones.
+  /// The number that is added to signed weights if the instruction takes
+  /// unsigned ones.
   int64_t bias() const { return isSigned && kind == DotKind::VNNI ? 128 : 0; }
 
 private:

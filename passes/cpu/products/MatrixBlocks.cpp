@@ -2,9 +2,9 @@
 //
 // The blocks of 16 rows of a weight become tiles of signed bytes and vectors of
 // factors once for all rows of x, in memory near the core. A tile product then
-// gives the sums of integers of one sub-block for 16 rows of x, and vector code
-// joins them to the rows' sums as it does where it multiplies itself: integers
-// are exact, and the order of what is not is the same.
+// gives the integer sums of one sub-block for 16 rows of x. Vector code joins
+// them to the rows' sums, in the same order as when it multiplies itself. So
+// bits are equal: integers are exact, and the roundings have one order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -116,7 +116,8 @@ private:
                          SmallVector<Value> sums(carried);
                          Value x =
                              b.mul(b.add(before, s), b.index(facts.elements));
-                         // What the next 16 rows store to comes meanwhile.
+                         // The memory that the next 16 rows store to is
+                         // prefetched meanwhile.
                          Value next =
                              b.add(b.add(row, kRows), b.rem(s, b.index(kRows)));
                          prefetch(b, b.getLoc(), product.out, {next, place},
@@ -126,7 +127,7 @@ private:
                          return sums;
                        });
     forEachRow(b, [&](int64_t r, ValueRange at) {
-      // What is done twice from its beginning is the same.
+      // Rows that are multiplied twice from their beginning get equal results.
       if (depth <= chunk)
         return b.storeLanes(sums[r], product.out, at);
       b.when(b.lessOrEqual(first, at.front()),

@@ -9,7 +9,8 @@ namespace kv {
 
 /// Emits what buildBlockTile() does, with its bits, by tiles of bytes, for the
 /// rows from `begin` on; they stand in x as in the product. Returns the first
-/// row before `end` that is left: all of less than 16 are, and few behind.
+/// row before `end` that is left for vectors: of all rows if there are fewer
+/// than 16, else of the few after the last whole tile.
 mlir::Value buildMatrixBlocks(mlir::OpBuilder &b, mlir::Location loc,
                               const BlockProduct &product, mlir::Value block,
                               mlir::Value column, mlir::Value begin,

@@ -78,8 +78,9 @@ ExpertOrder kv::orderByExpert(OpBuilder &builder, Location loc, Value experts,
     Value place = b.add(expertOf(b, choice), one);
     store(b, b.add(b.loadIndex(made.bounds, place), one), made.bounds, place);
   });
-  // Then where they begin, one place further; placing them moves it to their
-  // end, which is where those of the next expert begin.
+  // Then the beginnings of the experts' choices, one place further. Placing
+  // choices moves a beginning to their end, where those of the next expert
+  // begin.
   made.count = b.loop(zero, all, 1, {zero, zero},
                       [&](VectorEmitter &b, Value e,
                           ValueRange carried) -> SmallVector<Value> {

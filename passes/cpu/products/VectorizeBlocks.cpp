@@ -1,11 +1,11 @@
 //===- VectorizeBlocks.cpp - Products with packed blocks ------------------===//
 //
-// A tile is some rows times the 16 rows of a packed block. It walks the blocks
-// of the weight once: for each sub-block the products are summed as integers,
-// then one fused multiply-add a sub-block joins them to a row's sums in f32, in
-// the order of the columns. Products of floats are summed as f32, in two chains
-// of every second element. What an output is does not depend on the tile, nor
-// on the instructions.
+// A tile is some rows times the 16 rows of a packed block. A tile walks the
+// blocks of the weight once. For each sub-block the products are summed as
+// integers. Then one fused multiply-add per sub-block joins them to a row's
+// sums in f32, in the order of the columns. Products of floats are summed as
+// f32, in two chains of every second element. An output does not depend on the
+// tile, nor on the instructions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -92,7 +92,7 @@ static void quantizeGroup(Emitter &b, Value x, const QuantizedRows &to,
   Value most = arith::BitcastOp::create(b, b.getF32Type(), mostBits);
   Value limit = b.constant(b.getF32Type(), 127);
   Value scale = arith::DivFOp::create(b, most, limit);
-  // Not of a NaN, whose row is a NaN by its scale.
+  // NaN is left out: its row is a NaN by its scale.
   Value regular =
       arith::CmpFOp::create(b, arith::CmpFPredicate::OGE, most,
                             b.constant(b.getF32Type(), kLeastMagnitude));
@@ -345,8 +345,8 @@ void kv::buildBlockTile(OpBuilder &builder, Location loc,
   BlockProduct product = given;
   TileRows rows = givenRows;
   if (product.dot == DotKind::AMX) {
-    // Of rows that stand anywhere no tile can be loaded, and of floats no
-    // product is an integer's.
+    // Rows in any order cannot be loaded as a tile, and products of floats are
+    // no integers.
     if (!rows.order && !hasFloats(product.format))
       rows.begin = buildMatrixBlocks(builder, loc, product, block, column,
                                      rows.begin, rows.end);

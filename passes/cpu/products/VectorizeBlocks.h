@@ -14,7 +14,7 @@ struct QuantizedRows {
   mlir::Value values; // i8 [T, K]
   mlir::Value scales; // f32 [T, K / 32]
   mlir::Value sums;   // i32 [T, K / 16]: of each 16 values
-  // Of each 32 values: their sum, i32 [T, K / 32], and that times the scale,
+  // The sum of each 32 values, i32 [T, K / 32], and that sum times the scale,
   // f32.
   mlir::Value groupSums, scaledSums;
 };

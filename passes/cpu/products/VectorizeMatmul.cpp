@@ -1,12 +1,11 @@
 //===- VectorizeMatmul.cpp - Products with packed weights as tiled loops --===//
 //
-// A work item is a tile of output columns of one of the weights for all rows,
-// so that a weight is read once whatever the number of rows; with experts, of
-// one of the weights of an expert for the rows that chose it. Within it, for
-// weights of f32 and bf16, register tiles of R rows x B vectors of 16 outputs,
-// each output one chain of explicit fma with k ascending: its bits do not
-// depend on the tile that computed it. Tiles of packed blocks:
-// VectorizeBlocks.cpp; by a matrix unit: VectorizeMatrix.cpp.
+// A work item is a tile of output columns of one of the weights, for all rows,
+// so that a weight is read once. With experts, it is for the rows that chose
+// the expert. Within it, for weights of f32 and bf16, register tiles of R rows
+// x B vectors of 16 outputs, each output one chain of explicit fma with k
+// ascending: its bits do not depend on the tile that computed it. Tiles of
+// packed blocks: VectorizeBlocks.cpp; by a matrix unit: VectorizeMatrix.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -98,7 +97,8 @@ public:
         [&](OpBuilder &b, Value tile) { buildGroups(b, groups, tile); });
   }
 
-  /// Of each expert that a row has chosen, with the rows that have.
+  /// Builds the products of each expert that a row has chosen, with the rows
+  /// that have.
   void buildExperts(OpBuilder &b, Value experts, int64_t numExperts) {
     auto type = cast<MemRefType>(experts.getType());
     ExpertOrder by = orderByExpert(b, loc, experts, numExperts);
@@ -123,7 +123,7 @@ public:
   }
 
 private:
-  /// What stands before the tiles.
+  /// Emits the code before the tiles.
   void prepare(OpBuilder &b) {
     if (llvm::any_of(groups, [](const WeightGroup &group) {
           return group.format.has_value();
@@ -301,7 +301,7 @@ private:
   int64_t tiles = 0, widest = 1; // of the groups together, of any
   QuantizedRows quantized;       // where a weight is quantised
   MatrixRows tiled;              // where the matrix unit multiplies one
-  // Of the tile that is being built.
+  // Members of the tile that is being built.
   TileRows tileRows;
   Value expert;     // null: there are none
   Value firstBlock; // of the expert

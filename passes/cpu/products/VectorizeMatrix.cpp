@@ -2,8 +2,8 @@
 //
 // The unit wants pairs of neighbouring elements of a column side by side, so
 // that the weights of a tile are interleaved first: with many rows once for all
-// of them, in memory near the core; with few, as they come from memory. What a
-// row becomes is the same: one multiplication for every 32 elements, in their
+// of them, in memory near the core; with few, as they come from memory. A row's
+// result is the same either way: one multiplication for every 32 elements, in
 // order.
 //
 //===----------------------------------------------------------------------===//
@@ -103,7 +103,7 @@ private:
   void buildFew(VectorEmitter &b) {
     unit.configure(b, product.x.count);
     Value rowBlock = b.index(0);
-    Sums sums{rowBlock, 1, 0, width};
+    TileSums sums{rowBlock, 1, 0, width};
     for (int64_t sum = 0; sum < width; ++sum)
       MatrixUnit::zero(b, sum);
     Value zero = b.index(0);
@@ -137,7 +137,7 @@ private:
                   {rowBlock, 2, column, std::min<int64_t>(2, width - column)},
                   from, length);
           });
-          // What is left is one or two tiles of rows, the last one lower.
+          // One or two tiles of rows are left, of which the last may be lower.
           b.forEach(b.mul(whole, b.index(2)), b.divideUp(count, kRows), 1,
                     [&](VectorEmitter &b, Value rowBlock) {
                       Value done = b.mul(rowBlock, b.index(kRows));
@@ -150,12 +150,12 @@ private:
 
   /// Tiles of sums: of `rowBlocks` times 16 rows and `columns` blocks of the
   /// weight, from block `column` of this tile's.
-  struct Sums {
+  struct TileSums {
     Value rowBlock;
     int64_t rowBlocks, column, columns;
   };
 
-  void buildChunk(VectorEmitter &b, const Sums &sums, Value from,
+  void buildChunk(VectorEmitter &b, const TileSums &sums, Value from,
                   Value length) {
     Value isFirst =
         arith::CmpIOp::create(b, arith::CmpIPredicate::eq, from, b.index(0));
@@ -198,7 +198,8 @@ private:
   }
 
   /// sums += x's tiles of 32 columns `step` times the pairs from `from` on.
-  void multiply(VectorEmitter &b, const Sums &sums, Value step, Value from) {
+  void multiply(VectorEmitter &b, const TileSums &sums, Value step,
+                Value from) {
     // Two columns at a time, for which there are tiles.
     for (int64_t c = 0; c < sums.columns; c += 2) {
       int64_t both = std::min<int64_t>(2, sums.columns - c);
@@ -219,7 +220,7 @@ private:
   }
 
   template <typename Fn>
-  void forEachSum(VectorEmitter &b, const Sums &sums, Fn &&fn) {
+  void forEachSum(VectorEmitter &b, const TileSums &sums, Fn &&fn) {
     int64_t stride = cast<MemRefType>(product.out.getType()).getDimSize(1) * 4;
     for (int64_t r = 0; r < sums.rowBlocks; ++r)
       for (int64_t c = 0; c < sums.columns; ++c) {
@@ -229,12 +230,12 @@ private:
         fn(r * sums.columns + c, ValueRange{row, column}, stride);
       }
   }
-  void loadSums(VectorEmitter &b, const Sums &sums) {
+  void loadSums(VectorEmitter &b, const TileSums &sums) {
     forEachSum(b, sums, [&](int64_t sum, ValueRange at, int64_t stride) {
       MatrixUnit::load(b, sum, product.out, at, stride);
     });
   }
-  void storeSums(VectorEmitter &b, const Sums &sums) {
+  void storeSums(VectorEmitter &b, const TileSums &sums) {
     forEachSum(b, sums, [&](int64_t sum, ValueRange at, int64_t stride) {
       MatrixUnit::store(b, sum, product.out, at, stride);
     });

@@ -7,8 +7,8 @@
 
 namespace kv {
 
-/// Rows of bf16 in tiles: [T / 16 rounded up, K / 32, 16, 32]; the last tiles'
-/// rows behind row T are undefined.
+/// Rows of bf16 in tiles: [T / 16 rounded up, K / 32, 16, 32]; rows of the last
+/// tiles after row T are undefined.
 struct MatrixRows {
   mlir::Value tiles; // i16, the bits
   mlir::Value count; // T

@@ -46,7 +46,7 @@ void MatrixUnit::configure(VectorEmitter &b, Value rows, int64_t rowBytes) {
   for (int64_t tile = 0; tile < 8; ++tile) {
     bool isRows = tile >= firstRows && tile < firstWeights;
     bytes[16 + 2 * tile] = isRows ? rowBytes : 64;
-    // Of weights, four bytes of a row of x each.
+    // A row of weights has four bytes for each column.
     bytes[48 + tile] = tile < firstWeights ? tileRows : rowBytes / 4;
   }
   auto all = VectorType::get({64}, b.getI8Type());

@@ -20,7 +20,8 @@ public:
   /// Rows of a tile, and 16-bit elements of one.
   static constexpr int64_t tileRows = 16, tileDepth = 32;
 
-  /// Only where it is executed once a call: it takes a little of the stack.
+  /// Must be built where it is executed once per call, because it takes some
+  /// stack.
   explicit MatrixUnit(VectorEmitter &b);
 
   /// From here on sums and rows of x have `rows` rows, 1 to 16, and rows of x
@@ -31,14 +32,15 @@ public:
 
   static void zero(VectorEmitter &b, int64_t tile);
   /// Rows of a buffer, of as many bytes as the tile has, the first at `at`,
-  /// each `stride` bytes behind the one before.
+  /// each `stride` bytes after the one before.
   static void load(VectorEmitter &b, int64_t tile, mlir::Value buffer,
                    mlir::ValueRange at, int64_t stride);
   static void store(VectorEmitter &b, int64_t tile, mlir::Value buffer,
                     mlir::ValueRange at, int64_t stride);
-  /// sum[m, n] += (the products of rows[m, 2i] and weights[i, n, 0], added up
-  /// in f32 by fma from 0 with i ascending) + (the same of rows[m, 2i + 1] and
-  /// weights[i, n, 1]), all of bf16. Numbers below 2^-126 count as 0.
+  /// sum[m, n] += even + odd, all of bf16. `even` adds the products of rows[m,
+  /// 2i] and weights[i, n, 0] in f32, by fma from 0 with i ascending; `odd`
+  /// those of rows[m, 2i + 1] and weights[i, n, 1]. Numbers below 2^-126 count
+  /// as 0.
   static void multiply(VectorEmitter &b, int64_t sum, int64_t rows,
                        int64_t weights);
   /// sum[m, n] += the products of rows[m, 4i + q] and weights[i, n, q], signed

@@ -30,7 +30,7 @@ struct PartsProduct {
   mlir::Value rows; // i16 [rows, steps, parts, 32], as storeParts() leaves it
   mlir::Value weights; // i16 [columns / 16, steps, 16, 32]
   mlir::Value out;     // f32 [rows, columns]
-  /// What the first of the weights are.
+  /// Column and step of the first weight.
   mlir::Value firstColumn, firstStep;
 
   /// Emits the blocks of `columns` of `tiles` tiles of rows, one or two, from

@@ -215,8 +215,8 @@ static int64_t lanesOf(Value vector) {
   return cast<VectorType>(vector.getType()).getDimSize(0);
 }
 
-/// Of each group of `width` lanes the first half (`which` is 0) or the second
-/// one, of one vector or of two.
+/// The first half (`which` is 0) or the second one of each group of `width`
+/// lanes, in one vector or two.
 Value VectorEmitter::halves(ArrayRef<Value> vectors, int64_t width,
                             int64_t which) {
   int64_t count = lanesOf(vectors[0]);

@@ -16,8 +16,8 @@ namespace kv {
 /// Lanes of a vector.
 constexpr int64_t kLanes = 16;
 
-/// Short names for loops, arithmetic and memory accesses of vector code. What
-/// takes floats takes a scalar or a vector.
+/// Short names for loops, arithmetic and memory accesses of vector code.
+/// Members that take floats take a scalar or a vector.
 class VectorEmitter : public Emitter {
 public:
   using Emitter::Emitter;
@@ -30,8 +30,8 @@ public:
        llvm::function_ref<llvm::SmallVector<mlir::Value>(
            VectorEmitter &, mlir::Value, mlir::ValueRange)>
            body);
-  /// The same, of an innermost loop: never unrolled, since what its sums need
-  /// is all registers.
+  /// An innermost loop, which is never unrolled, because its sums need all
+  /// registers.
   llvm::SmallVector<mlir::Value>
   innerLoop(mlir::Value low, mlir::Value high, int64_t step,
             mlir::ValueRange initial,

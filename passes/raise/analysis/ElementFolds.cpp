@@ -14,9 +14,20 @@ using namespace kv;
 
 Linear kv::difference(const Linear &a, const Linear &b) {
   Linear result{a.constant - b.constant};
-  for (size_t i = 0; i < 3; ++i)
+  for (size_t i = 0; i < 4; ++i)
     result.coefficients[i] = a.coefficients[i] - b.coefficients[i];
   return result;
+}
+
+Linear kv::sum(const Linear &a, const Linear &b) {
+  return difference(a, difference({0}, b));
+}
+
+Linear kv::scaled(Linear linear, int64_t factor) {
+  linear.constant *= factor;
+  for (int64_t &coefficient : linear.coefficients)
+    coefficient *= factor;
+  return linear;
 }
 
 std::optional<bool> kv::isNonNegative(const Linear &linear) {
@@ -28,7 +39,7 @@ std::optional<bool> kv::isNonNegative(const Linear &linear) {
       slope += falls;
       atOne -= falls;
     }
-    return slope >= 0 && atOne + slope >= 0;
+    return slope >= 0 && atOne + slope >= 0 && least.coefficients[3] >= 0;
   };
   if (holds(linear))
     return true;
@@ -69,16 +80,9 @@ std::optional<ExprId> Elements::apply(Operation *op,
         std::swap(a, b);
       if (!b.isConstant())
         return stop(op, "multiplies positions");
-      a.constant *= b.constant;
-      for (int64_t &coefficient : a.coefficients)
-        coefficient *= b.constant;
-      return integer(a);
+      return integer(scaled(a, b.constant));
     }
-    int64_t sign = isa<arith::AddIOp>(op) ? 1 : -1;
-    a.constant += sign * b.constant;
-    for (size_t i = 0; i < 3; ++i)
-      a.coefficients[i] += sign * b.coefficients[i];
-    return integer(a);
+    return integer(isa<arith::AddIOp>(op) ? sum(a, b) : difference(a, b));
   }
   if (std::optional<ExprId> folded = fold(op, operands))
     return folded;
@@ -93,7 +97,8 @@ std::optional<ExprId> Elements::apply(Operation *op,
   return found->second;
 }
 
-/// Of constants, and of what excludes each other: x == 0 and x rem W != 0.
+/// Folds operations on constants, and on conditions that exclude each other: x
+/// == 0 and x rem W != 0.
 std::optional<ExprId> Elements::foldBits(Operation *op,
                                          ArrayRef<ExprId> operands) {
   bool isAnd = isa<arith::AndIOp>(op);

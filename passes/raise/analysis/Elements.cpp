@@ -5,9 +5,23 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace kv;
+
+/// Divided by a number that every part is a multiple of.
+static std::optional<Linear> divided(Linear linear, int64_t by) {
+  if (linear.constant % by)
+    return std::nullopt;
+  linear.constant /= by;
+  for (int64_t &coefficient : linear.coefficients) {
+    if (coefficient % by)
+      return std::nullopt;
+    coefficient /= by;
+  }
+  return linear;
+}
 
 std::nullopt_t Elements::stop(Operation *op, StringRef reason) {
   if (!obstacle.op)
@@ -64,7 +78,7 @@ std::optional<ExprId> Elements::constant(Operation *op, TypedAttr value) {
 }
 
 /// The indices on the other side of a reshape. In a group of several dimensions
-/// that are not 1 all must be constants.
+/// that are not 1 they must be numbers, all but the first size known.
 std::optional<Elements::Index>
 Elements::throughGroups(Operation *op, ArrayRef<ExprId> index,
                         ArrayRef<ReassociationIndices> groups,
@@ -79,25 +93,36 @@ Elements::throughGroups(Operation *op, ArrayRef<ExprId> index,
       other[expands ? g : large[0]] = index[expands ? large[0] : g];
       continue;
     }
-    int64_t linear = 0;
-    if (expands) {
-      for (int64_t d : large) {
-        if (!isConstant(index[d]))
-          return stop(op, "mixes positions with other indices");
-        linear = linear * wide.getDimSize(d) + all[index[d]].linear.constant;
-      }
-      other[g] = integer({linear});
-      continue;
-    }
     if (large.empty())
       continue;
-    if (!isConstant(index[g]))
-      return stop(op, "mixes positions with other indices");
-    linear = all[index[g]].linear.constant;
-    for (int64_t d : llvm::reverse(large)) {
-      other[d] = integer({linear % wide.getDimSize(d)});
-      linear /= wide.getDimSize(d);
+    bool isKnown = llvm::all_of(ArrayRef(large).drop_front(), [&](int64_t d) {
+      return !wide.isDynamicDim(d);
+    });
+    if (expands) {
+      Linear linear;
+      for (int64_t d : large) {
+        if (!isKnown || all[index[d]].kind != Expr::Kind::Integer)
+          return stop(op, "mixes positions with other indices");
+        int64_t size = d == large[0] ? 1 : wide.getDimSize(d);
+        linear = sum(scaled(linear, size), all[index[d]].linear);
+      }
+      other[g] = integer(linear);
+      continue;
     }
+    if (!isKnown || all[index[g]].kind != Expr::Kind::Integer)
+      return stop(op, "mixes positions with other indices");
+    Linear linear = all[index[g]].linear;
+    for (int64_t d : llvm::reverse(ArrayRef(large).drop_front())) {
+      int64_t size = wide.getDimSize(d),
+              rest = llvm::mod(linear.constant, size);
+      linear.constant -= rest;
+      std::optional<Linear> quotient = divided(linear, size);
+      if (!quotient)
+        return stop(op, "mixes positions with other indices");
+      other[d] = integer({rest});
+      linear = *quotient;
+    }
+    other[large[0]] = integer(linear);
   }
   return other;
 }
@@ -155,16 +180,18 @@ std::optional<ExprId> Elements::compute(Value tensor, ArrayRef<ExprId> index) {
       std::optional<Linear> offset =
           linearSize(isa<Value>(from) ? sizes.scalar(cast<Value>(from))
                                       : Size(*getConstantIntValue(from)));
-      if (!offset || !isConstantIntValue(slice.getMixedStrides()[d], 1))
+      std::optional<int64_t> stride =
+          getConstantIntValue(slice.getMixedStrides()[d]);
+      if (!offset || !stride)
         return stop(op, "its offset is not known");
       Linear linear;
       if (!dropped.test(d)) {
         const Expr &at = all[index[i++]];
         if (at.kind != Expr::Kind::Integer)
           return stop(op, "its index is no position");
-        linear = at.linear;
+        linear = scaled(at.linear, *stride);
       }
-      other.push_back(integer(difference(linear, difference({0}, *offset))));
+      other.push_back(integer(sum(linear, *offset)));
     }
     return element(slice.getSource(), other);
   }

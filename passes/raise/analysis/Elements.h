@@ -18,23 +18,25 @@
 
 namespace kv {
 
-/// constant + q * coefficients[0] + k * coefficients[1] + T * coefficients[2].
+/// constant + q * coefficients[0] + k * coefficients[1] + T * coefficients[2] +
+/// n * coefficients[3], where n is any number from 0 on, such as a head's.
 struct Linear {
   int64_t constant = 0;
-  std::array<int64_t, 3> coefficients = {0, 0, 0};
+  std::array<int64_t, 4> coefficients = {0, 0, 0, 0};
 
   bool isConstant() const {
-    return coefficients == std::array<int64_t, 3>{0, 0, 0};
+    return coefficients == std::array<int64_t, 4>{0, 0, 0, 0};
   }
   auto operator<=>(const Linear &) const = default;
 };
 
-/// Whether it is at least 0 for all 0 <= q, k < T and T >= 1; nothing where it
-/// is so for some of them.
+/// Whether it is at least 0 for all 0 <= q, k < T, T >= 1 and n >= 0; nothing
+/// where it is so for some of them.
 std::optional<bool> isNonNegative(const Linear &linear);
 
-/// a - b.
 Linear difference(const Linear &a, const Linear &b);
+Linear sum(const Linear &a, const Linear &b);
+Linear scaled(Linear linear, int64_t factor);
 
 /// c + n * T, if a size is that.
 std::optional<Linear> linearSize(const std::optional<Size> &size);
@@ -43,7 +45,7 @@ std::optional<Linear> linearSize(const std::optional<Size> &size);
 /// parents.
 using ExprId = unsigned;
 
-/// One of: an integer that is linear in the positions, a floating-point
+/// An expression: an integer that is linear in the positions, a floating-point
 /// constant, or a scalar operation on other expressions.
 struct Expr {
   enum class Kind { Integer, Float, Operation } kind;
@@ -51,7 +53,7 @@ struct Expr {
   llvm::APFloat value = llvm::APFloat(0.0);
   mlir::Operation *op = nullptr;
   llvm::SmallVector<ExprId, 3> operands = {};
-  /// Of a leaf: the tensor that `operands` index.
+  /// The tensor of a leaf, which `operands` index.
   mlir::Value tensor = {};
   /// Whether `op` combines the first operand for all k, beginning with the
   /// second one, and then those that follow, which are beyond the sequence.
@@ -66,9 +68,9 @@ struct Obstacle {
 
 class Elements {
 public:
-  /// With `keepsLeaves` an element that depends on more than positions is an
-  /// expression of its own, equal to those of the same tensor and index alone,
-  /// and sums and maxima over the sequence are expressions.
+  /// With `keepsLeaves`, an element that depends on more than positions is an
+  /// expression of its own, which equals only those of the same tensor and
+  /// index. Sums and maxima over the sequence are then expressions, too.
   explicit Elements(const Graph &graph, bool keepsLeaves = false)
       : sizes(graph), keepsLeaves(keepsLeaves) {}
 
@@ -84,6 +86,14 @@ public:
                                llvm::ArrayRef<std::optional<ExprId>> loops);
 
   const std::deque<Expr> &expressions() const { return all; }
+
+  /// An expression that is an `Op` of others, or null.
+  template <typename Op> const Expr *application(ExprId id) const {
+    const Expr &expr = all[id];
+    bool matches = expr.kind == Expr::Kind::Operation && expr.op &&
+                   !expr.isReduction && mlir::isa<Op>(expr.op);
+    return matches ? &expr : nullptr;
+  }
 
   Obstacle obstacle;
 

@@ -48,9 +48,8 @@ FailureOr<Graph> Graph::find(ModuleOp module) {
     if (isa<CollectionType>(argument.getType()))
       return graph.function.emitError(
           "kv-raise: the graph has a collection already");
-    Attribute weight = graph.function.getArgAttr(
-        argument.getArgNumber(), KVDialect::getWeightAttrName());
-    if (weight || rowDims(argument.getType()).empty())
+    if (argumentAttr(argument, KVDialect::getWeightAttrName()) ||
+        rowDims(argument.getType()).empty())
       continue;
     if (graph.tokens || !looksLikeTokens(argument.getType()))
       return graph.function.emitError("kv-raise: argument ")
@@ -70,6 +69,16 @@ FailureOr<Graph> Graph::find(ModuleOp module) {
     if (auto most = model.getAs<IntegerAttr>("max_seq_len"))
       graph.maxLength = std::max<int64_t>(1, most.getInt());
   return graph;
+}
+
+StringAttr kv::argumentAttr(Value value, StringRef name) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+               : func::FuncOp();
+  return function ? function.getArgAttrOfType<StringAttr>(
+                        argument.getArgNumber(), name)
+                  : StringAttr();
 }
 
 SmallVector<int64_t> kv::rowDims(Type type) {

@@ -1,7 +1,7 @@
 //===- Graph.h - The graph that is raised -----------------------*- C++ -*-===//
 //
-// What the passes of kv-raise ask about the function they raise: which argument
-// has the tokens, and which dimensions of a tensor are the sequence.
+// Answers of a graph to the passes of kv-raise: which argument has the tokens,
+// and which dimensions of a tensor are the sequence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +31,9 @@ struct Graph {
   }
 };
 
+/// An attribute of a function's argument; null of another value.
+mlir::StringAttr argumentAttr(mlir::Value value, llvm::StringRef name);
+
 /// The dimensions of a tensor that are the sequence. All dynamic dimensions
 /// are, which `checkTokens` has proven; empty for what is no tensor.
 llvm::SmallVector<int64_t> rowDims(mlir::Type type);
@@ -42,7 +45,7 @@ bool isRows(mlir::Type type);
 llvm::SmallVector<unsigned> rowLoops(mlir::linalg::LinalgOp op);
 
 /// Proves that every operation but attention computes each row from that row
-/// alone. Otherwise emits an error that names the operation.
+/// alone. On failure, emits an error that names the operation.
 llvm::LogicalResult checkTokens(const Graph &graph);
 
 /// tm_tensor.attention on [heads, T, dim], whose dialect is not registered; and
@@ -59,7 +62,7 @@ struct AttentionForm {
   mlir::Value q, k, v, mask, init, sinks;
 };
 
-/// What happens to the scores of an attention before its mask.
+/// The changes of an attention's scores before its mask.
 struct ScoreFactors {
   double scale;
   double softcap = 0; // 0: none
@@ -69,8 +72,8 @@ struct ScoreFactors {
 /// among its properties.
 mlir::Attribute attributeOf(mlir::Operation *op, llvm::StringRef name);
 
-/// They, or an error for attributes that are not known. The dialect is not
-/// registered, so that properties are a dictionary.
+/// The factors of an attention, or an error for unknown attributes. The dialect
+/// is not registered, so that properties are a dictionary.
 llvm::FailureOr<ScoreFactors> scoreFactors(mlir::Operation *op);
 
 /// The attribute of an attention that kv-raise-softmax has found.

@@ -76,7 +76,7 @@ std::optional<Atoms::Quotient> Atoms::quotientOf(ExprId id) const {
   return Quotient{*position, divisor->constant};
 }
 
-/// Of an operation that computes with positions.
+/// Whether an operation that computes with positions is linear in them.
 static bool isLinear(Operation *op, ArrayRef<bool> varies) {
   if (isa<arith::SelectOp>(op))
     return !varies[0];

@@ -6,15 +6,16 @@
 // empty contains its least point: every variable there is another one, or 0,
 // plus one of the constants (shortest paths of difference constraints). So the
 // finitely many points that are chains of constants decide for all positions:
-// if a mask agrees with `causal` on them it agrees everywhere. The constants of
-// the mask that is compared with, and of 0 <= q, k < T, are among them.
+// if a mask agrees with `causal` on them it agrees everywhere. The constants
+// include those of the mask that is compared with, and of 0 <= q, k < T.
 //
-// A mask of chunks compares x div W as well, x being q or k. It is a function
-// of the chunks' beginnings too, a = W (q div W) and b = W (k div W): q - a and
-// k - b are in [0, W), and quotients are compared as a - b <= c W. The least
-// point of a cell exists here as well (multiples of W have a least one); in it
-// a and b are chains of at most two constants, each the sum of up to three
-// others, rounded up to a multiple of W; q and k are chains from 0, a and b.
+// A mask of chunks compares x div W as well, x being q or k. Such a mask also
+// depends on the chunks' beginnings, a = W (q div W) and b = W (k div W). q - a
+// and k - b are in [0, W), and quotients are compared as a - b <= c W. A cell
+// has a least point here as well, because multiples of W have a least one. In
+// this point, a and b are chains of at most two constants, each the sum of up
+// to three others, rounded up to a multiple of W. q and k are chains from 0, a
+// and b.
 //
 //===----------------------------------------------------------------------===//
 

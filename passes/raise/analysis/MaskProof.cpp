@@ -1,11 +1,11 @@
 //===- MaskProof.cpp - What a mask is, for all positions ------------------===//
 //
-// What it shows is compared with masks that are known at the points of
-// MaskPoints.h, which decide for all positions.
+// The proof compares a mask with known masks at the points of MaskPoints.h,
+// which decide for all positions.
 //
 // A mask of numbers may compute with positions as well, linearly: on a cell it
-// is a number and a multiple of each of q, k and T. Those of k must be the same
-// on all cells that show a key.
+// is a number and a multiple of each of q, k and T. The multiples of k must be
+// equal on all cells that show a key.
 //
 //===----------------------------------------------------------------------===//
 
@@ -196,7 +196,7 @@ bool shows(const Number &number) {
   return !(number.number() < -1e30);
 }
 
-/// What a head's mask adds where it shows a key.
+/// The number that a head's mask adds to a key that it shows.
 struct Added {
   std::array<double, 3> slopes = {0, 0, 0};
   double rest = 0, rounding = 1e-5;
@@ -229,7 +229,7 @@ struct Added {
   }
 };
 
-struct Candidate {
+struct MaskCandidate {
   MaskKind kind;
   int64_t window;
 
@@ -248,46 +248,73 @@ static std::string pointText(const Point &point) {
          " tokens";
 }
 
-FailureOr<MaskFacts> kv::proveMask(const Graph &graph, Operation *attention,
-                                   Value mask) {
-  Elements elements(graph);
-  auto type = cast<RankedTensorType>(mask.getType());
-  llvm::SetVector<ExprId> roots;
-  Obstacle obstacle;
-  Atoms atoms(elements.expressions());
-  auto refuse = [&](const Obstacle &why) {
+namespace {
+/// What one attention's mask shows and adds.
+class MaskProof {
+public:
+  MaskProof(const Graph &graph, Operation *attention, Value mask)
+      : graph(graph), attention(attention), mask(mask), elements(graph),
+        atoms(elements.expressions()) {}
+
+  FailureOr<MaskFacts> run() {
+    if (failed(findRoots()) || failed(choosePoints()))
+      return failure();
+    SmallVector<MaskCandidate> candidates = {{MaskKind::Causal, 0}};
+    for (int64_t constant : atoms.constants)
+      if (constant > 0 && constant < (int64_t(1) << 31))
+        candidates.push_back({MaskKind::Sliding, constant});
+    if (atoms.chunk)
+      candidates.push_back({MaskKind::ChunkedCausal, atoms.chunk});
+    SmallVector<std::optional<Point>> wrong(candidates.size());
+    for (ExprId root : roots)
+      if (failed(evaluate(root, candidates, wrong)))
+        return failure();
+    for (auto [candidate, at] : llvm::zip(candidates, wrong))
+      if (!at)
+        return factsOf(candidate);
+    return attention->emitOpError("kv-raise: its mask is neither causal nor a "
+                                  "window nor chunks: see ")
+           << pointText(*wrong.front())
+           << "; kv.attention has no other that only looks back";
+  }
+
+private:
+  InFlightDiagnostic refuse(const Obstacle &why) {
     InFlightDiagnostic error =
         attention->emitOpError("kv-raise: cannot prove what its mask shows");
     if (why.op)
       error.attachNote(why.op->getLoc())
           << '\'' << why.op->getName() << "': " << why.reason;
     return error;
-  };
-  SmallVector<ExprId> rootOf;
-  for (int64_t head = 0; head < type.getDimSize(0); ++head) {
-    std::optional<ExprId> root = elements.element(
-        mask, {elements.integer({head}), elements.integer({0, {1, 0, 0}}),
-               elements.integer({0, {0, 1, 0}})});
-    if (!root)
-      return refuse(elements.obstacle);
-    rootOf.push_back(*root);
-    if (roots.insert(*root) && !atoms.collect(*root, obstacle))
-      return refuse(obstacle);
   }
-  SmallVector<Candidate> candidates = {{MaskKind::Causal, 0}};
-  for (int64_t constant : atoms.constants)
-    if (constant > 0 && constant < (int64_t(1) << 31))
-      candidates.push_back({MaskKind::Sliding, constant});
-  if (atoms.chunk)
-    candidates.push_back({MaskKind::ChunkedCausal, atoms.chunk});
-  std::set<int64_t> constants;
-  for (int64_t constant : atoms.constants)
-    constants.insert({constant - 1, constant, constant + 1});
-  if (constants.size() > 40)
-    return refuse({attention, "compares with too many constants"});
 
-  std::set<Point> points;
-  if (atoms.chunk) {
+  /// What each head's mask is computed by.
+  LogicalResult findRoots() {
+    Obstacle obstacle;
+    auto type = cast<RankedTensorType>(mask.getType());
+    for (int64_t head = 0; head < type.getDimSize(0); ++head) {
+      std::optional<ExprId> root = elements.element(
+          mask, {elements.integer({head}), elements.integer({0, {1, 0, 0}}),
+                 elements.integer({0, {0, 1, 0}})});
+      if (!root)
+        return refuse(elements.obstacle);
+      rootOf.push_back(*root);
+      if (roots.insert(*root) && !atoms.collect(*root, obstacle))
+        return refuse(obstacle);
+    }
+    return success();
+  }
+
+  LogicalResult choosePoints() {
+    std::set<int64_t> constants;
+    for (int64_t constant : atoms.constants)
+      constants.insert({constant - 1, constant, constant + 1});
+    if (constants.size() > 40)
+      return refuse({attention, "compares with too many constants"});
+    if (!atoms.chunk) {
+      points = chains(constants, graph.maxLength);
+      return success();
+    }
     if (atoms.comparesLength)
       return refuse({attention, "compares the length beside chunks"});
     auto some = chunkPoints(constants, atoms.chunk, graph.maxLength);
@@ -296,12 +323,12 @@ FailureOr<MaskFacts> kv::proveMask(const Graph &graph, Operation *attention,
           {attention, "compares with numbers far above its chunks of " +
                           std::to_string(atoms.chunk)});
     points = std::move(*some);
-  } else {
-    points = chains(constants, graph.maxLength);
+    return success();
   }
-  SmallVector<std::optional<Point>> wrong(candidates.size());
-  llvm::DenseMap<ExprId, AddedNumber> addedBy;
-  for (ExprId root : roots) {
+
+  /// Compares a root with the candidates at all points. Keeps what it adds.
+  LogicalResult evaluate(ExprId root, ArrayRef<MaskCandidate> candidates,
+                         MutableArrayRef<std::optional<Point>> wrong) {
     Evaluator evaluator(elements.expressions(), root);
     std::optional<Added> same;
     for (const Point &point : points) {
@@ -324,21 +351,34 @@ FailureOr<MaskFacts> kv::proveMask(const Graph &graph, Operation *attention,
     }
     if (same)
       addedBy[root] = same->number();
+    return success();
   }
-  for (auto [candidate, at] : llvm::zip(candidates, wrong))
-    if (!at) {
-      MaskFacts facts{MaskAttr::get(attention->getContext(), candidate.kind,
-                                    candidate.window)};
-      if (llvm::any_of(addedBy, [](auto &each) {
-            const AddedNumber &a = each.second;
-            return a.key != 0 || a.query != 0 || a.length != 0 || a.rest != 0;
-          }))
-        for (ExprId root : rootOf)
-          facts.added.push_back(addedBy.lookup(root));
-      return facts;
-    }
-  return attention->emitOpError("kv-raise: its mask is neither causal nor a "
-                                "window nor chunks: see ")
-         << pointText(*wrong.front())
-         << "; kv.attention has no other that only looks back";
+
+  MaskFacts factsOf(const MaskCandidate &candidate) {
+    MaskFacts facts{MaskAttr::get(attention->getContext(), candidate.kind,
+                                  candidate.window)};
+    if (llvm::any_of(addedBy, [](auto &each) {
+          const AddedNumber &a = each.second;
+          return a.key != 0 || a.query != 0 || a.length != 0 || a.rest != 0;
+        }))
+      for (ExprId root : rootOf)
+        facts.added.push_back(addedBy.lookup(root));
+    return facts;
+  }
+
+  const Graph &graph;
+  Operation *attention;
+  Value mask;
+  Elements elements;
+  Atoms atoms;
+  SmallVector<ExprId> rootOf; // by head
+  llvm::SetVector<ExprId> roots;
+  std::set<Point> points;
+  llvm::DenseMap<ExprId, AddedNumber> addedBy;
+};
+} // namespace
+
+FailureOr<MaskFacts> kv::proveMask(const Graph &graph, Operation *attention,
+                                   Value mask) {
+  return MaskProof(graph, attention, mask).run();
 }

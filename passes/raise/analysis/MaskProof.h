@@ -8,13 +8,14 @@
 
 namespace kv {
 
-/// What a mask adds to the score of a key that it shows: multiples of the
-/// positions of the key and the query and of the length, and a number.
+/// The number that a mask adds to the score of a key that it shows: multiples
+/// of the key's position, of the query's and of the length, plus a constant.
 struct AddedNumber {
   double key = 0, query = 0, length = 0, rest = 0;
 };
 
-/// What a mask shows, and what it adds in each head; nothing where that is 0.
+/// The keys that a mask shows, and the number that it adds in each head; none
+/// where that is 0.
 struct MaskFacts {
   MaskAttr shown;
   llvm::SmallVector<AddedNumber> added = {};
@@ -22,7 +23,7 @@ struct MaskFacts {
 
 /// Proves what the mask [heads, T, T] of an attention shows, for every query,
 /// key and length. True shows a key and false hides it; of numbers, those below
-/// -1e30 hide it, and all others are linear in the positions. Otherwise emits
+/// -1e30 hide it, and all others are linear in the positions. On failure, emits
 /// an error at `attention` with a position that the nearest mask has wrong, or
 /// with the operation that ends the proof.
 llvm::FailureOr<MaskFacts>

@@ -84,7 +84,7 @@ std::string Size::text() const {
   return text;
 }
 
-/// Of polynomials that do not grow, or do not fall, the first value or the last
+/// For polynomials that do not grow, or do not fall, the first or last value
 /// decides for all T.
 std::optional<bool> Sizes::isNegative(const Size &size) const {
   auto at = [&](double t) {
@@ -275,6 +275,12 @@ std::optional<Size> Sizes::compute(Value value) {
     AffineMap map = apply.getAffineMap();
     return evaluate(map.getResult(0), in, map.getNumDims());
   }
+  return isa<arith::CmpIOp, arith::MaxSIOp, arith::MinSIOp>(op)
+             ? ordered(op, in)
+             : combined(op, in);
+}
+
+std::optional<Size> Sizes::combined(Operation *op, ArrayRef<Size> in) const {
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtUIOp>(op))
     return in[0];
   // A truth value is no sign; lengths fit 31 bits, other sizes may not.
@@ -282,7 +288,8 @@ std::optional<Size> Sizes::compute(Value value) {
     return op->getOperand(0).getType().isInteger(1) ? std::nullopt
                                                     : std::optional(in[0]);
   if (isa<arith::TruncIOp>(op))
-    return (in[0].isLength() && value.getType().getIntOrFloatBitWidth() >= 32)
+    return (in[0].isLength() &&
+            op->getResult(0).getType().getIntOrFloatBitWidth() >= 32)
                ? std::optional(in[0])
                : std::nullopt;
   if (isa<arith::AddIOp>(op))
@@ -296,13 +303,18 @@ std::optional<Size> Sizes::compute(Value value) {
     return quotient(in[0], in[1]);
   if (isa<arith::RemSIOp, arith::RemUIOp>(op))
     return quotient(in[0], in[1]) ? std::optional(Size(0)) : std::nullopt;
-  bool truth = value.getType().isInteger(1);
+  bool truth = op->getResult(0).getType().isInteger(1);
   if (truth && isa<arith::AndIOp>(op))
     return Size(in[0].constant() & in[1].constant());
   if (truth && isa<arith::OrIOp>(op))
     return Size(in[0].constant() | in[1].constant());
   if (truth && isa<arith::XOrIOp>(op))
     return Size(in[0].constant() ^ in[1].constant());
+  return std::nullopt;
+}
+
+/// Smallest, largest and comparisons.
+std::optional<Size> Sizes::ordered(Operation *op, ArrayRef<Size> in) const {
   auto below = [&](const Size &a, const Size &b) -> std::optional<bool> {
     std::optional<Size> difference = sum(a, b, -1);
     return difference ? isNegative(*difference) : std::nullopt;
@@ -318,9 +330,7 @@ std::optional<Size> Sizes::compute(Value value) {
       return std::nullopt;
     return *less == isa<arith::MaxSIOp>(op) ? in[1] : in[0];
   }
-  auto compare = dyn_cast<arith::CmpIOp>(op);
-  if (!compare)
-    return std::nullopt;
+  auto compare = cast<arith::CmpIOp>(op);
   switch (compare.getPredicate()) {
   case arith::CmpIPredicate::eq:
   case arith::CmpIPredicate::ne: {

@@ -35,8 +35,8 @@ struct Size {
   std::string text() const;
 };
 
-/// What is known of the scalars and the shapes of a graph, for every T from 1
-/// to the most there can be.
+/// Facts about the scalars and shapes of a graph that hold for every T from 1
+/// to the maximum.
 class Sizes {
 public:
   explicit Sizes(const Graph &graph) : graph(graph) {}
@@ -54,6 +54,10 @@ public:
 
 private:
   std::optional<Size> compute(mlir::Value value);
+  std::optional<Size> combined(mlir::Operation *op,
+                               llvm::ArrayRef<Size> in) const;
+  std::optional<Size> ordered(mlir::Operation *op,
+                              llvm::ArrayRef<Size> in) const;
   std::optional<Size> element(mlir::Value tensor,
                               llvm::ArrayRef<int64_t> index);
   std::optional<Size> computeDim(mlir::Value tensor, int64_t dim);

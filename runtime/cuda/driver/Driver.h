@@ -39,7 +39,7 @@ enum : int {
 };
 enum : unsigned { StreamNonBlocking = 1, EventNoTiming = 2, HostPortable = 1 };
 
-/// What other threads may do while a stream is captured: anything.
+/// The calls that other threads may make while a stream is captured: any.
 enum CaptureMode : int { CaptureThreadLocal = 1 };
 
 /// One attribute of a launch; its value is a union of 64 bytes.
@@ -60,7 +60,7 @@ struct LaunchConfig {
   unsigned count = 0;
 };
 
-/// What cuTensorMapEncodeTiled writes, and what is said of a tensor.
+/// The output of cuTensorMapEncodeTiled, and its enumerations.
 struct alignas(128) TensorMapWords {
   uint64_t words[16];
 };
@@ -89,9 +89,9 @@ struct Driver {
 #include "Driver.def"
 };
 
-/// Queues `clusters` clusters of `clusterBlocks` blocks. They may begin while
-/// the kernel before them on the stream still runs, for which theirs must wait
-/// itself. The driver must have cuLaunchKernelEx.
+/// Queues `clusters` clusters of `clusterBlocks` blocks. The clusters may begin
+/// while the kernel before them on the stream still runs, so their kernel must
+/// wait for it itself. The driver must have cuLaunchKernelEx.
 inline Result launchEarly(const Driver &api, Function function, int clusters,
                           int clusterBlocks, int threads, int sharedBytes,
                           Stream stream, void **arguments) {

@@ -8,12 +8,12 @@
 
 namespace kv::cuda::driver {
 
-/// What to open for cuBLASLt, in this order: its names, which the loader looks
-/// for; then files that are there: of toolkits (CUDA_HOME, CUDA_PATH,
-/// /usr/local/cuda*), of NVIDIA's wheels beside this library and in
+/// Candidates for cuBLASLt, in this order. First its names, which the loader
+/// looks for. Then files that exist: of toolkits (CUDA_HOME, CUDA_PATH,
+/// /usr/local/cuda*), and of NVIDIA's wheels next to this library, in
 /// VIRTUAL_ENV, and in the system's Python.
 std::vector<std::string> cublasLtCandidates();
-/// The same for NCCL.
+/// Candidates for NCCL, in the same order.
 std::vector<std::string> ncclCandidates();
 
 } // namespace kv::cuda::driver

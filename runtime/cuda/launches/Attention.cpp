@@ -24,6 +24,7 @@
 #include "kv/Runtime/Device/Buffer.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 using namespace kv;
@@ -34,31 +35,66 @@ static constexpr int64_t PlanAlignment = 64;
 
 namespace {
 
-/// The decode kernel or the prefill kernel for a cache.
-struct Kernel {
-  size_t row;    // in KernelLaunches
-  int32_t parts; // that the device runs at once, each PartBlocks thread blocks
+/// What an attention kernel of the tables is for.
+enum Use {
+  Decode,
+  Prefill,
+  Tiles, // instead of Prefill, where tiles of the cache can be copied
+  Drafts,
+  DraftTiles,
+  Pairs, // of blocks of a cluster
+  NumUses
+};
 
-  const AttentionKernel &traits() const {
-    return row < FirstMover ? AttentionKernels[row]
-                            : TileKernels[row - FirstTile];
-  }
+} // namespace
+
+/// The attention kernel of a row of KernelLaunches; null: it has another one.
+static const AttentionKernel *attentionKernel(size_t row) {
+  if (row < FirstMover)
+    return &AttentionKernels[row];
+  return row < FirstTile ? nullptr : &TileKernels[row - FirstTile];
+}
+
+static Use useOf(const AttentionKernel &kernel) {
+  if (!kernel.prefill)
+    return Decode;
+  if (kernel.partBlocks > 1)
+    return Pairs;
+  if (kernel.drafts)
+    return kernel.tiles ? DraftTiles : Drafts;
+  return kernel.tiles ? Tiles : Prefill;
+}
+
+namespace {
+
+/// The kernel of one use for a cache; false where the artifact has none, or
+/// none that this GPU and the cache's pages allow.
+struct Kernel {
+  static constexpr size_t None = KernelLaunches.size();
+  size_t row = None;         // in KernelLaunches
+  size_t listed = None;      // the same, whether or not the artifact has it
+  int32_t parts = INT32_MAX; // that the device runs at once, each PartBlocks
+                             // thread blocks
+
+  explicit operator bool() const { return row != None; }
+  const AttentionKernel &traits() const { return *attentionKernel(row); }
 };
 
 struct Kernels {
-  std::optional<Kernel> decode; // none: `prefill` takes all rows
-  Kernel prefill;
-  std::optional<Kernel> drafts, draftTiles, pairs;
+  std::array<Kernel, NumUses> of;                     // by Use
+  const Kernel &decode() const { return of[Decode]; } // none: of no rows
+  const Kernel &prefill() const { return of[of[Tiles] ? Tiles : Prefill]; }
 
   /// The prefill kernel of a step whose sequences have at most so many rows,
   /// and `rows` in all.
   const Kernel &prefillFor(int64_t longest, int64_t rows,
                            int64_t sequences) const {
-    for (const std::optional<Kernel> *few : {&drafts, &draftTiles})
-      if (*few && longest <= (*few)->traits().rows)
-        return **few;
-    return pairs && takesPairs(prefill.traits(), rows, sequences) ? *pairs
-                                                                  : prefill;
+    for (Use few : {Drafts, DraftTiles})
+      if (of[few] && longest <= of[few].traits().rows)
+        return of[few];
+    bool isPaired =
+        of[Pairs] && takesPairs(prefill().traits(), rows, sequences);
+    return isPaired ? of[Pairs] : prefill();
   }
 };
 
@@ -75,139 +111,73 @@ static bool tilesCanBeCopied(Call &call, const Cache &cache) {
                  int(cache.dim));
 }
 
-namespace {
-/// A kernel of one chip for prompts, of which there are several.
-struct Special {
-  bool tiles = true; // copies the cache's
-  bool drafts = false;
-  int partBlocks = 1;
-};
-} // namespace
-
-/// That kernel; nullopt where there is none for this GPU or the cache's pages
-/// cannot be copied so. Where there is one, there is one of the same tiles for
-/// all scales.
-static std::optional<Kernel> findSpecialKernel(Call &call, const Cache &cache,
-                                               std::optional<Scales> scales,
-                                               Special special) {
-  auto [tiles, drafts, partBlocks] = special;
+/// The kernels for a cache, whose rows have `scales` if that is given, with
+/// these products. A plan does not know the scales: kernels that differ in them
+/// only have tiles of one size, and as many parts as the one with the fewest
+/// blocks.
+static Kernels kernelsOf(Call &call, const Cache &cache,
+                         std::optional<Scales> scales, bool eightBitProducts) {
   Context &context = Context::of(call.state);
-  if (tiles && !tilesCanBeCopied(call, cache))
-    return std::nullopt;
-  // No driver that knows clusters.
-  if (partBlocks > 1 && !context.backend().driver().launchKernelEx)
-    return std::nullopt;
-  std::optional<Kernel> found;
-  int32_t parts = INT32_MAX;
-  for (size_t i = 0; i < std::size(TileKernels); ++i) {
-    const AttentionKernel &kernel = TileKernels[i];
-    const LoadedKernel *loaded = context.findKernel(FirstTile + i);
-    if (!loaded || kernel.eightBitProducts || kernel.tiles != tiles ||
-        kernel.drafts != drafts || kernel.partBlocks != partBlocks ||
-        kernel.cache != cache.type || kernel.headDim != cache.dim ||
-        kernel.planes() != cache.planes)
+  bool copiesTiles = tilesCanBeCopied(call, cache);
+  bool knowsClusters = context.backend().driver().launchKernelEx;
+  Kernels kernels;
+  for (size_t row = 0; row < KernelLaunches.size(); ++row) {
+    const AttentionKernel *kernel = attentionKernel(row);
+    if (!kernel || kernel->cache != cache.type ||
+        kernel->headDim != cache.dim || kernel->planes() != cache.planes ||
+        kernel->eightBitProducts != eightBitProducts ||
+        (kernel->tiles && !copiesTiles) ||
+        (kernel->partBlocks > 1 && !knowsClusters))
       continue;
-    parts = std::min(parts, loaded->parts(call.multiprocessors(), partBlocks));
-    if (!found && (!scales || kernel.scales == *scales))
-      found = {FirstTile + i, 0};
+    Kernel &own = kernels.of[useOf(*kernel)];
+    bool fits = eightBitProducts || !scales || kernel->scales == *scales;
+    if (fits)
+      own.listed = row;
+    const LoadedKernel *loaded = context.findKernel(row);
+    if (loaded)
+      own.parts = std::min(
+          own.parts, loaded->parts(call.multiprocessors(), kernel->partBlocks));
+    if (loaded && fits)
+      own.row = row;
   }
-  if (found)
-    found->parts = parts;
-  return found;
+  return kernels;
 }
 
-/// The kernels with products of 8 bits; nullopt where the artifact or this GPU
-/// has none.
-static std::optional<Kernels> findByteKernels(Call &call, const Cache &cache) {
-  Context &context = Context::of(call.state);
-  std::optional<Kernel> found[2];
-  for (size_t i = 0; i < std::size(TileKernels); ++i) {
-    const AttentionKernel &kernel = TileKernels[i];
-    const LoadedKernel *loaded = context.findKernel(FirstTile + i);
-    if (loaded && kernel.eightBitProducts && kernel.cache == cache.type &&
-        kernel.headDim == cache.dim && kernel.planes() == cache.planes &&
-        (!kernel.tiles || tilesCanBeCopied(call, cache)))
-      found[kernel.prefill] = {FirstTile + i,
-                               call.multiprocessors() * loaded->blocks};
-  }
-  if (!found[1] || (!found[0] && !found[1]->traits().tiles))
-    return std::nullopt;
-  return Kernels{found[0], *found[1], {}, {}, {}};
+/// Whether kernels with products of 8 bits take all rows: those that copy tiles
+/// need no decode kernel.
+static bool takeAllRows(const Kernels &kernels) {
+  return kernels.of[Tiles] || (kernels.of[Decode] && kernels.of[Prefill]);
 }
 
-/// Whether the artifact has any kernel for the cache with other products.
-static bool hasPlainKernel(Call &call, const Cache &cache) {
-  for (size_t row = 0; row < std::size(AttentionKernels); ++row)
-    if (AttentionKernels[row].cache == cache.type &&
-        AttentionKernels[row].headDim == cache.dim &&
-        AttentionKernels[row].planes() == cache.planes &&
-        Context::of(call.state).findKernel(row))
-      return true;
-  return false;
-}
-
-/// The kernels for a cache, whose rows have `scales` if that is given. Without
-/// any, records an error and returns nullopt. A plan does not know the scales:
-/// kernels that differ in them only have tiles of one size, and as many parts
-/// as the one with the fewest blocks.
-static std::optional<Kernels> findKernels(Call &call, const Cache &cache,
-                                          std::optional<Scales> scales,
-                                          bool eightBitProducts) {
+/// Whether there are kernels for all rows. If not, records an error.
+static bool checkKernels(Call &call, const Cache &cache,
+                         std::optional<Scales> scales, bool eightBitProducts,
+                         const Kernels &kernels) {
+  std::string_view type = dtypeName(static_cast<DType>(cache.type));
   if (eightBitProducts) {
-    std::optional<Kernels> kernels = findByteKernels(call, cache);
-    if (!kernels)
-      call.unsupported("there is no kernel for this device with products of "
-                       "f8E4M3FN and a cache of ",
-                       dtypeName(static_cast<DType>(cache.type)), " with ",
-                       cache.planes, " planes, a head dimension of ", cache.dim,
-                       " and pages of ", int32_t(cache.view.pageSize),
-                       " tokens");
-    return kernels;
+    if (!takeAllRows(kernels))
+      call.unsupported(
+          "there is no kernel for this device with products of "
+          "f8E4M3FN and a cache of ",
+          type, " with ", cache.planes, " planes, a head dimension of ",
+          cache.dim, " and pages of ", int32_t(cache.view.pageSize), " tokens");
+    return takeAllRows(kernels);
   }
-  std::optional<Kernel> found[2];
-  size_t missing[2];
-  int32_t parts[2] = {INT32_MAX, INT32_MAX};
-  int count = 0;
-  for (size_t row = 0; row < std::size(AttentionKernels); ++row) {
-    const AttentionKernel &kernel = AttentionKernels[row];
-    if (kernel.cache != cache.type || kernel.headDim != cache.dim ||
-        kernel.planes() != cache.planes)
+  for (Use use : {Decode, Prefill}) {
+    if (kernels.of[use])
       continue;
-    bool wanted = !scales || kernel.scales == *scales;
-    if (wanted) {
-      missing[kernel.prefill] = row;
-      ++count;
-    }
-    const LoadedKernel *loaded = Context::of(call.state).findKernel(row);
-    if (!loaded)
-      continue;
-    int32_t &least = parts[kernel.prefill];
-    least = std::min(least, call.multiprocessors() * loaded->blocks);
-    if (wanted)
-      found[kernel.prefill] = {row, 0};
+    if (kernels.of[use].listed != Kernel::None)
+      (void)Context::of(call.state).kernel(call.state, kernels.of[use].listed);
+    else
+      call.unsupported("there is no kernel for a cache of ", type, " with ",
+                       cache.planes, " planes and a head dimension of ",
+                       cache.dim,
+                       !scales || *scales == Scales::None ? ""
+                       : *scales == Scales::Row ? " and a scale a row"
+                                                : " and several scales a row");
+    return false;
   }
-  if (count) {
-    for (int prefill : {0, 1}) {
-      if (!found[prefill]) {
-        (void)Context::of(call.state).kernel(call.state, missing[prefill]);
-        return std::nullopt;
-      }
-      found[prefill]->parts = parts[prefill];
-    }
-    auto find = [&](Special special) {
-      return findSpecialKernel(call, cache, scales, special);
-    };
-    return Kernels{*found[0], find({}).value_or(*found[1]),
-                   find({.tiles = false, .drafts = true}),
-                   find({.drafts = true}), find({.partBlocks = 2})};
-  }
-  call.unsupported("there is no kernel for a cache of ",
-                   dtypeName(static_cast<DType>(cache.type)), " with ",
-                   cache.planes, " planes and a head dimension of ", cache.dim,
-                   !scales || *scales == Scales::None ? ""
-                   : *scales == Scales::Row ? " and a scale a row"
-                                            : " and several scales a row");
-  return std::nullopt;
+  return true;
 }
 
 /// The shape without mask, window and slots, on which the size of a plan does
@@ -249,48 +219,48 @@ int64_t rows::planBytes(KvContext *context, const KvTensorView *blocks,
     return 0;
   int64_t group = queryHeads / cache.heads;
   auto bytesOf = [&](const Kernels &kernels) {
-    bool apart = kernels.decode.has_value();
+    bool apart(kernels.decode());
     auto behind = [&](const Kernel &kernel, int64_t begin) {
       return placesOf(kernel, shapeOf(kernel, cache, group, apart), sequences,
                       tokens, begin)
           .end;
     };
-    int64_t begin = apart ? behind(*kernels.decode, 0) : 0,
-            end = behind(kernels.prefill, begin);
-    for (const std::optional<Kernel> &kernel :
-         {kernels.drafts, kernels.draftTiles, kernels.pairs})
-      if (kernel)
-        end = std::max(end, behind(*kernel, begin));
+    int64_t begin = apart ? behind(kernels.decode(), 0) : 0,
+            end = behind(kernels.prefill(), begin);
+    for (Use use : {Drafts, DraftTiles, Pairs})
+      if (const Kernel &kernel = kernels.of[use])
+        end = std::max(end, behind(kernel, begin));
     return end;
   };
   // Who asks does not say which products: an artifact may have the kernels of
   // both kinds, or of one.
-  std::optional<Kernels> bytes = findByteKernels(call, cache);
-  if (bytes && !hasPlainKernel(call, cache))
-    return bytesOf(*bytes);
-  std::optional<Kernels> kernels =
-      findKernels(call, cache, std::nullopt, /*eightBitProducts=*/false);
-  if (!kernels)
+  Kernels bytes = kernelsOf(call, cache, std::nullopt, true),
+          plain = kernelsOf(call, cache, std::nullopt, false);
+  int64_t size = takeAllRows(bytes) ? bytesOf(bytes) : 0;
+  bool hasPlain = plain.of[Decode] || plain.of[Prefill];
+  if (takeAllRows(bytes) && !hasPlain)
+    return size;
+  if (!checkKernels(call, cache, std::nullopt, /*eightBitProducts=*/false,
+                    plain))
     return 0;
-  return std::max(bytesOf(*kernels), bytes ? bytesOf(*bytes) : 0);
+  return std::max(bytesOf(plain), size);
 }
 
 namespace {
 
 /// The arguments that `plan` and `plannedAttention` share, checked.
-struct Step {
+struct AttentionStep {
   Cache cache;
   Table table;
   Batch batch;
   int64_t group; // query heads that share a KV head
-  std::optional<Kernel> decode;
-  Kernel prefill;
+  Kernel decode, prefill;
   bool decodeOnly; // no sequence needs the prefill kernel
   char *plan;      // the plan's buffer
 
   /// In the order of their parts of the plan.
   std::vector<Kernel> kernels() const {
-    return decode ? std::vector{*decode, prefill} : std::vector{prefill};
+    return decode ? std::vector{decode, prefill} : std::vector{prefill};
   }
 
   /// Calls fn(kernel, shape, places) for each kernel that the step needs.
@@ -298,7 +268,7 @@ struct Step {
   void forEachKernel(int32_t mask, int64_t window, bool trees, Fn fn) {
     int64_t begin = 0;
     for (const Kernel &kernel : kernels()) {
-      Shape shape = shapeOf(kernel, cache, group, decode.has_value());
+      Shape shape = shapeOf(kernel, cache, group, bool(decode));
       shape.mask = mask;
       shape.window = window;
       shape.trees = trees;
@@ -321,7 +291,7 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
        const KvTensorView &lookupTable, const KvTensorView &rowOffsets,
        const KvTensorView *maxLengths, int64_t queryHeads, int64_t tokens,
        int32_t &mask, int64_t window, const KvTensorView &plan,
-       std::optional<Scales> scales, Step &step) {
+       std::optional<Scales> scales, AttentionStep &step) {
   bool eightBitProducts = mask & KV_MASK_EIGHT_BIT_PRODUCTS;
   mask &= ~KV_MASK_EIGHT_BIT_PRODUCTS;
   if (!cacheOf(call, blocks, step.cache) ||
@@ -340,9 +310,8 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
               step.cache.heads, " of the cache");
     return false;
   }
-  std::optional<Kernels> kernels =
-      findKernels(call, step.cache, scales, eightBitProducts);
-  if (!kernels)
+  Kernels kernels = kernelsOf(call, step.cache, scales, eightBitProducts);
+  if (!checkKernels(call, step.cache, scales, eightBitProducts, kernels))
     return false;
   step.group = queryHeads / step.cache.heads;
   if (tokens > INT32_MAX / step.group) {
@@ -360,17 +329,16 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
       maxLengths && maxLengths->sizes[0] > 0
           ? *static_cast<const int32_t *>(firstElement(*maxLengths))
           : tokens;
-  step.decodeOnly = kernels->decode && longest * step.group <= DecodeRows;
-  step.decode = kernels->decode;
-  step.prefill = kernels->prefillFor(longest * step.group, tokens * step.group,
-                                     step.batch.sequences);
+  step.decode = kernels.decode();
+  step.decodeOnly = step.decode && longest * step.group <= DecodeRows;
+  step.prefill = kernels.prefillFor(longest * step.group, tokens * step.group,
+                                    step.batch.sequences);
   step.plan = static_cast<char *>(firstElement(plan));
   int64_t end = 0;
   for (const Kernel &kernel : step.kernels())
-    end = placesOf(
-              kernel,
-              shapeOf(kernel, step.cache, step.group, step.decode.has_value()),
-              step.batch.sequences, tokens, end)
+    end = placesOf(kernel,
+                   shapeOf(kernel, step.cache, step.group, bool(step.decode)),
+                   step.batch.sequences, tokens, end)
               .end;
   if (plan.dtype == KV_DTYPE_I8 && plan.rank == 1 && plan.sizes[0] >= end &&
       reinterpret_cast<uintptr_t>(step.plan) % PlanAlignment == 0)
@@ -398,7 +366,7 @@ void rows::plan(KvContext *context, const KvTensorView *blocks,
                 int64_t tokens, int32_t mask, int64_t window,
                 const KvTensorView *plan) {
   Call call(context, "plan");
-  Step step;
+  AttentionStep step;
   bool trees = mask & KV_MASK_TREE;
   mask &= ~KV_MASK_TREE;
   if (call.failed() ||
@@ -466,95 +434,117 @@ struct Operands {
 };
 } // namespace
 
-static void attend(Call &call, const Operands &operands) {
-  auto [blocks, scales, cacheLengths, lookupTable, rowOffsets, maxLengths, plan,
-        layer, q, out, lse, scale, softcap, mask, window, sinks, ancestors] =
-      operands;
-  Step step;
-  AttentionParams p{};
-  if (call.failed() || !scalesOf(call, scales, *blocks, p.scales) ||
-      !stepOf(call, *blocks, *cacheLengths, *lookupTable, *rowOffsets,
-              maxLengths, q->sizes[1], q->sizes[0], mask, window, *plan,
-              kernels::scalesFor(blocks->dtype, p.scales.groups), step) ||
-      !checkAttention(call, step.cache, step.prefill.traits().valueDim(), layer,
-                      *q, *out, lse, sinks) ||
-      (ancestors && (!checkTreeMask(call, mask, window) ||
-                     !treeOf(call, *ancestors, q->sizes[0], p.ancestors))) ||
-      q->sizes[0] == 0)
-    return;
-  if (!scales) // and where the kernels take some, one for all
-    p.scales = {.data = Context::of(call.state).one(), .groups = 1};
+/// Checks the operands, takes what they say of products from the mask, and
+/// fills `step` and of `p` what all kernels of the step share. False: there is
+/// an error in the call, or nothing to compute.
+static bool paramsOf(Call &call, Operands &of, AttentionStep &step,
+                     AttentionParams &p) {
+  const KvTensorView &q = *of.q, &out = *of.out;
+  if (call.failed() || !scalesOf(call, of.scales, *of.blocks, p.scales) ||
+      !stepOf(call, *of.blocks, *of.cacheLengths, *of.lookupTable,
+              *of.rowOffsets, of.maxLengths, q.sizes[1], q.sizes[0], of.mask,
+              of.window, *of.plan,
+              kernels::scalesFor(of.blocks->dtype, p.scales.groups), step) ||
+      !checkAttention(call, step.cache, step.prefill.traits().valueDim(),
+                      of.layer, q, out, of.lse, of.sinks) ||
+      (of.ancestors &&
+       (!checkTreeMask(call, of.mask, of.window) ||
+        !treeOf(call, *of.ancestors, q.sizes[0], p.ancestors))) ||
+      q.sizes[0] == 0)
+    return false;
+  if (!of.scales) { // and where the kernels take some, one for all
+    p.scales.data = Context::of(call.state).one();
+    p.scales.groups = 1;
+  }
   p.cache = step.cache.view;
-  p.layer = layer;
+  p.layer = of.layer;
   p.table = step.table.entries;
   p.tablePitch = step.table.pitch;
   p.tableColumns = step.table.columns;
   p.batch = step.batch;
-  p.q = firstElement(*q);
-  p.qTokenStride = q->strides[0];
-  p.qHeadStride = q->strides[1];
-  p.out = firstElement(*out);
-  p.outTokenStride = out->strides[0];
-  p.outHeadStride = out->strides[1];
-  if (lse) {
-    p.lse = static_cast<float *>(firstElement(*lse));
-    p.lseTokenStride = lse->strides[0];
-    p.lseHeadStride = lse->strides[1];
+  p.q = firstElement(q);
+  p.qTokenStride = q.strides[0];
+  p.qHeadStride = q.strides[1];
+  p.out = firstElement(out);
+  p.outTokenStride = out.strides[0];
+  p.outHeadStride = out.strides[1];
+  if (of.lse) {
+    p.lse = static_cast<float *>(firstElement(*of.lse));
+    p.lseTokenStride = of.lse->strides[0];
+    p.lseHeadStride = of.lse->strides[1];
   }
-  p.sinks = sinks ? static_cast<const float *>(firstElement(*sinks)) : nullptr;
-  p.scale = scale;
-  p.softcap = softcap;
+  if (of.sinks)
+    p.sinks = static_cast<const float *>(firstElement(*of.sinks));
+  p.scale = of.scale;
+  p.softcap = of.softcap;
   p.counters = Context::of(call.state).counters();
+  return true;
+}
+
+/// Launches a kernel that copies tiles. Their maps are the same for all layers
+/// but for the layer: not worth keeping.
+static void launchTiles(Call &call, const Cache &cache, const Kernel &kernel,
+                        const AttentionParams &p) {
   Backend &backend = Context::of(call.state).backend();
-  // The same for all layers but for the layer: not worth keeping.
-  auto launchTiles = [&](const Kernel &kernel) {
-    const int blocks = kernel.traits().partBlocks;
-    TileParams tiles = tileParams(p, blocks);
-    for (int plane = 0; plane < kernel.traits().planes(); ++plane)
-      if (!backend.check(
-              encodeTensor(
-                  backend.driver(),
-                  describeTiles(p.cache, int(elementBytes(step.cache.type)),
-                                int(step.cache.heads), int(step.cache.dim),
-                                layer, plane, blocks,
-                                kernel.traits().eightBitProducts),
-                  tiles.maps[plane]),
-              "cuTensorMapEncodeTiled"))
-        return call.fail(KV_STATUS_INTERNAL, backend.status().error().message);
-    launch(call.state, kernel.row, kernel.parts, &tiles, blocks);
-  };
+  const int blocks = kernel.traits().partBlocks;
+  TileParams tiles = tileParams(p, blocks);
+  for (int plane = 0; plane < kernel.traits().planes(); ++plane)
+    if (!backend.check(
+            encodeTensor(backend.driver(),
+                         describeTiles(p.cache, int(elementBytes(cache.type)),
+                                       int(cache.heads), int(cache.dim),
+                                       p.layer, plane, blocks,
+                                       kernel.traits().eightBitProducts),
+                         tiles.maps[plane]),
+            "cuTensorMapEncodeTiled"))
+      return call.fail(KV_STATUS_INTERNAL, backend.status().error().message);
+  launch(call.state, kernel.row, kernel.parts, &tiles, blocks);
+}
+
+/// Gives `p` memory of the arena. False, and an error in the call: it has not
+/// enough. It gets the memory back before the kernel has run: whatever uses the
+/// memory next is queued behind the kernel.
+static bool borrowScratch(Call &call, const AttentionWorkspace &bytes,
+                          AttentionParams &p) {
   Arena &arena = call.state.arena;
+  int64_t mark = arena.mark();
+  p.scratch = static_cast<float *>(arena.allocate(bytes.scratch));
+  p.totals = static_cast<float *>(arena.allocate(bytes.totals));
+  bool isEnough = p.scratch && p.totals;
+  if (!isEnough)
+    call.fail(KV_STATUS_OUT_OF_MEMORY, bytes.scratch + bytes.totals,
+              " bytes of the arena asked for, ",
+              arena.capacity() - arena.used(), " of ", arena.capacity(),
+              " are free");
+  arena.release(mark);
+  return isEnough;
+}
+
+static void attend(Call &call, Operands operands) {
+  AttentionStep step;
+  AttentionParams p{};
+  if (!paramsOf(call, operands, step, p))
+    return;
   step.forEachKernel(
-      mask, window, /*trees=*/ancestors != nullptr,
+      operands.mask, operands.window, /*trees=*/operands.ancestors != nullptr,
       [&](const Kernel &kernel, const Shape &shape, PlanPlaces places) {
-        if (call.failed())
+        if (call.failed() ||
+            !borrowScratch(call,
+                           workspace(kernel.traits(), shape,
+                                     step.batch.sequences, step.batch.tokens),
+                           p))
           return;
-        AttentionWorkspace bytes = workspace(
-            kernel.traits(), shape, step.batch.sequences, step.batch.tokens);
-        // The arena gets the memory back before the kernel has run: whatever
-        // uses the memory next is queued behind the kernel.
-        int64_t mark = arena.mark();
-        p.scratch = static_cast<float *>(arena.allocate(bytes.scratch));
-        p.totals = static_cast<float *>(arena.allocate(bytes.totals));
-        if (!p.scratch || !p.totals)
-          call.fail(KV_STATUS_OUT_OF_MEMORY, bytes.scratch + bytes.totals,
-                    " bytes of the arena asked for, ",
-                    arena.capacity() - arena.used(), " of ", arena.capacity(),
-                    " are free");
-        arena.release(mark);
         p.shape = shape;
         p.header = reinterpret_cast<const Header *>(step.plan + places.header);
         p.tiles = reinterpret_cast<const Tile *>(step.plan + places.tiles);
         p.cuts = reinterpret_cast<const Cut *>(step.plan + places.cuts);
-        if (call.failed())
-          return;
         const LoadedKernel *merge =
             mergesApart(kernel.traits(), shape, step.batch)
                 ? Context::of(call.state).findKernel(kernelRow("kv_merge"))
                 : nullptr; // of an artifact that is older, too
         p.mergesApart = merge != nullptr;
         if (kernel.traits().tiles)
-          launchTiles(kernel);
+          launchTiles(call, step.cache, kernel, p);
         else
           launch(call.state, kernel.row, kernel.parts, &p);
         if (!merge)

@@ -7,7 +7,7 @@ using namespace kv;
 void PriorityLimits::link(PageId page, Tick until) {
   assert(until > current && until <= current + Most && "not on the wheel");
   PageRecord &record = (*records)[page];
-  Slot &slot = slots[until & Most];
+  LimitSlot &slot = slots[until & Most];
   record.limit = static_cast<uint16_t>((until & Most) + 1);
   record.earlier = slot.last;
   record.later = NullPage;
@@ -18,7 +18,7 @@ void PriorityLimits::link(PageId page, Tick until) {
 
 void PriorityLimits::unlink(PageId page) {
   PageRecord &record = (*records)[page];
-  Slot &slot = slots[record.limit - 1];
+  LimitSlot &slot = slots[record.limit - 1];
   (record.earlier ? (*records)[record.earlier].later : slot.first) =
       record.later;
   (record.later ? (*records)[record.later].earlier : slot.last) =
@@ -34,7 +34,7 @@ const char *PriorityLimits::check(int32_t pages) const {
     if (record.limit == 0)
       continue;
     ++limited;
-    const Slot &slot = slots[record.limit - 1];
+    const LimitSlot &slot = slots[record.limit - 1];
     auto agrees = [&](PageId neighbour, PageId end, PageId PageRecord::*back) {
       if (neighbour == NullPage)
         return end == page;

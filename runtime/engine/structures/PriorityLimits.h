@@ -65,11 +65,11 @@ public:
 
 private:
   /// A list of pages; 0, the null page, ends it.
-  struct Slot {
+  struct LimitSlot {
     PageId first, last;
   };
 
-  template <class Fn> void clear(Slot &slot, Fn &&fn) {
+  template <class Fn> void clear(LimitSlot &slot, Fn &&fn) {
     while (PageId page = slot.first) {
       unlink(page);
       fn(page);
@@ -79,7 +79,7 @@ private:
   void unlink(PageId page);
 
   const PageRecords *records = nullptr;
-  FixedArray<Slot> slots; // by tick, modulo the count of slots
+  FixedArray<LimitSlot> slots; // by tick, modulo the count of slots
   Tick current = 0;
   int32_t count = 0; // pages with a limit
 };

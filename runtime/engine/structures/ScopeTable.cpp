@@ -85,7 +85,7 @@ uint32_t ScopeTable::find(const ScopeBytes &bytes) const {
     return None;
   uint64_t tag = tagOf(bytes);
   for (uint32_t at = buckets[tag & (buckets.size() - 1)]; at > 0;) {
-    const Entry &entry = entries[at - 1];
+    const ScopeEntry &entry = entries[at - 1];
     if (entry.tag == tag && entry.size == bytes.size() &&
         std::memcmp(&storage[(at - 1) * room], bytes.data(), entry.size) == 0)
       return at - 1;
@@ -102,7 +102,7 @@ uint32_t ScopeTable::intern(const ScopeBytes &bytes) {
   if (unused == None || bytes.size() > room)
     return None;
   uint32_t id = unused;
-  Entry &entry = entries[id];
+  ScopeEntry &entry = entries[id];
   unused = entry.next;
   entry.tag = tagOf(bytes);
   entry.references = 1;
@@ -116,7 +116,7 @@ uint32_t ScopeTable::intern(const ScopeBytes &bytes) {
 }
 
 void ScopeTable::release(uint32_t id) {
-  Entry &entry = entries[id];
+  ScopeEntry &entry = entries[id];
   assert(entry.references > 0 && "released twice");
   if (--entry.references > 0)
     return;

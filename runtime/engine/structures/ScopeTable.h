@@ -90,7 +90,7 @@ public:
   size_t totalBytes() const { return entries.bytes() + storage.bytes(); }
 
 private:
-  struct Entry {
+  struct ScopeEntry {
     uint64_t tag;
     int32_t references;
     uint32_t generation;
@@ -99,7 +99,7 @@ private:
     uint32_t bucket;
   };
 
-  FixedArray<Entry> entries;
+  FixedArray<ScopeEntry> entries;
   FixedArray<uint32_t> buckets; // index of the first entry, plus 1; 0: empty
   FixedArray<std::byte> storage;
   size_t room = 0;

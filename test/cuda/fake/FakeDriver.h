@@ -8,9 +8,9 @@
 // it; a launch runs the kernel's twin, a product is a loop. Tests ask here what
 // happened.
 //
-// Devices: 0 and 1 of compute capability 9.0 (2 SMs and 5), 2 of 8.6, 3
-// of 12.0, 4 of 7.5; each has 1 GiB. KV_FAKE_CUDA_FIRST=n leaves out those
-// before n.
+// Devices: 0 and 1 of compute capability 9.0 (2 SMs and 5), 2 of 8.6, 3 of
+// 12.0, 4 of 7.5, 5 of 10.0; each has 1 GiB. KV_FAKE_CUDA_FIRST=n leaves out
+// those before n.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- AttentionBytesTest.cpp - Attention with products of 8 bits ---------===//
 //
-// Against the definition (docs/guides/products.md) in double precision, and bit
-// by bit against itself. AttentionTest.cpp has what these kernels share with
-// others.
+// Against the definition (docs/reference/products.md) in double precision, and
+// bit by bit against itself. AttentionTest.cpp has what these kernels share
+// with others.
 //
 //===----------------------------------------------------------------------===//
 

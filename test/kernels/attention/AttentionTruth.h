@@ -43,9 +43,9 @@ struct TruthShape {
   int mask;
   int64_t window;
   float scale;
-  int groups = 0;                   // scales of a row; 0: none
-  bool powers = false;              // scales are powers of two
-  bool eightBitProducts = false;    // as docs/guides/products.md defines them
+  int groups = 0;                // scales of a row; 0: none
+  bool powers = false;           // scales are powers of two
+  bool eightBitProducts = false; // as docs/reference/products.md defines them
   FusedSum byteSum = byteSumOf(""); // of their sums
 
   int valueDim() const { return vDim ? vDim : dim; }

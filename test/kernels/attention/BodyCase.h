@@ -8,7 +8,7 @@
 #define KV_TEST_KERNELS_ATTENTION_BODYCASE_H
 
 #include "AttentionCase.h"
-#include "kernels/cuda/attention/common/AttentionBody.h"
+#include "kernels/cuda/attention/mma/WarpKernel.h"
 #include "kernels/cuda/twins/LaunchRoles.h"
 #include "kernels/emulator/CpuBlock.h"
 #include "test/kernels/emulator/EmulatorBackend.h"
@@ -28,7 +28,7 @@ public:
       launchWarps<Config>(backend.machine, this->c.parts,
                           [&](Machine &m, int thread) {
                             CpuBlock b(m, thread);
-                            AttentionBody<CpuBlock, Config>(b, p).run();
+                            WarpKernel<CpuBlock, Config>(b, p).run();
                           });
     });
   }

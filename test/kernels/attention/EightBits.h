@@ -1,7 +1,7 @@
 //===- EightBits.h - Products of 8 bits in double precision -----*- C++ -*-===//
 //
-// What docs/guides/products.md says of queries and weights, and what a chip's
-// sums of their products may lose.
+// What docs/reference/products.md says of queries and weights, and what a
+// chip's sums of their products may lose.
 //
 //===----------------------------------------------------------------------===//
 

@@ -370,7 +370,7 @@ TEST(MatrixUnitDeathTest, OrdersByTheEnvironment) {
       "or shuffled");
 }
 
-// What docs/guides/products.md says of row sums by wgmma: of a leaf's 128
+// What docs/reference/products.md says of row sums by wgmma: of a leaf's 128
 // weights, rounded to 8 bits, of scores with a normal distribution of several
 // widths.
 TEST(MatrixUnit, RowSumsOf8BitsOnHopperAreLow) {

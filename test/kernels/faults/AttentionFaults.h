@@ -4,8 +4,8 @@
 #define KV_TEST_KERNELS_FAULTS_ATTENTIONFAULTS_H
 
 #include "FaultyKernel.h"
-#include "kernels/cuda/attention/common/AttentionBody.h"
 #include "kernels/cuda/attention/common/MergeBody.h"
+#include "kernels/cuda/attention/mma/WarpKernel.h"
 #include "kernels/cuda/twins/LaunchRoles.h"
 #include "test/kernels/attention/AttentionCase.h"
 #include "test/kernels/emulator/EmulatorBackend.h"
@@ -22,7 +22,7 @@ template <class ConfigT> struct Warps {
                      const AttentionParams &p) {
     launchWarps<Config>(machine, fixture.c.parts, [&](Machine &m, int thread) {
       Faulty<CpuBlock> b(CpuBlock(m, thread));
-      AttentionBody<Faulty<CpuBlock>, Config>(b, p).run();
+      WarpKernel<Faulty<CpuBlock>, Config>(b, p).run();
     });
   }
   static Results run(Fixture &fixture) {
@@ -80,15 +80,15 @@ template <class ConfigT> struct Tiles : Roles<ConfigT, CpuBlock> {
 
 /// What may be left out where others copy tiles.
 inline const Survivor MergedTiles = {
-    {"AttentionMerge.h", "finishMerged", Member::Sync},
+    {"Merge.h", "finishMerged", Member::Sync},
     "runWork() has a barrier before it stores anything of the next unit"};
 inline const Survivor ScaledPaths = {
-    {"AttentionMerge.h", "finishRows", Member::Sync, 0},
+    {"RowResults.h", "finishRows", Member::Sync, 0},
     "one warpgroup with scales has a barrier behind a leaf's scores, and reads "
     "paths before that"};
 /// And over latent rows.
 inline const Survivor FoldedTotal = {
-    {"AttentionFold.h", "foldTotal", Member::SyncNamed},
+    {"Group.h", "foldTotal", Member::SyncNamed},
     "for the compiler, which would load more than it has registers for"};
 
 /// Truths are shared by runs, since they cost more than these.

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionFaults.h"
-#include "kernels/cuda/attention/wgmma/ByteTileRows.h"
+#include "kernels/cuda/attention/wgmma/ByteTileKernel.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -69,13 +69,13 @@ const bool Added[] = {
           {"BoxNotCounted", Mistake::BoxNotCounted, "bytes",
            caseOf<Kernel>(batch())},
           {"WrongParity",
-           {{{"TileRows.h", "awaitTile", Member::AwaitPhase}, Action::Weaken}},
+           {{{"TileRing.h", "awaitTile", Member::AwaitPhase}, Action::Weaken}},
            "race",
            caseOf<Kernel>(batch())},
           {"EarlyRelease", Mistake::EarlyRelease, "shared memory",
            caseOf<Kernel>(batch())},
           {"ReleasedTwice",
-           {{{"TileRows.h", "releaseTile", Member::ArriveAt},
+           {{{"TileRing.h", "releaseTile", Member::ArriveAt},
              Action::Double,
              isFirstGroup}},
            "at byte",

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionFaults.h"
-#include "kernels/cuda/attention/wgmma/LatentTileRows.h"
+#include "kernels/cuda/attention/wgmma/LatentTileKernel.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -42,19 +42,19 @@ AttentionCase shared(int added) {
   return c;
 }
 
-constexpr auto Rows = "LatentTileRows.h";
+constexpr auto File = "LatentTileKernel.h";
 
 // Both left out are seen (MissingScoresFences).
 const Survivor SumsFence = {
-    {Rows, "multiplyQueries", Member::FenceProducts, 0},
+    {File, "multiplyQueries", Member::FenceProducts, 0},
     "the first slab's fence comes behind it, and nothing has touched the sums"};
 const Survivor SlabsFence = {
-    {Rows, "multiplyQueries", Member::FenceProducts, 1},
+    {File, "multiplyQueries", Member::FenceProducts, 1},
     "the fence that names the sums is before all slabs; the machine knows of "
     "no "
     "other registers"};
 const Survivor ScoresBarrier = {
-    {Rows, "shareWeights", Member::SyncNamed, 0},
+    {File, "awaitScores", Member::SyncNamed},
     "the machine takes a product for complete in all four warps when one has "
     "awaited it, and does not see that another may still read keys"};
 
@@ -66,25 +66,25 @@ const bool Added[] = {
          {{"BoxNotCounted", Mistake::BoxNotCounted, "bytes",
            caseOf<Alone>(ordinary())},
           {"WrongParity",
-           {{{Rows, "multiplyQueries", Member::AwaitPhase}, Action::Weaken}},
+           {{{File, "multiplyQueries", Member::AwaitPhase}, Action::Weaken}},
            "race",
            caseOf<Alone>(ordinary())},
           {"EarlyRelease", Mistake::EarlyRelease, "shared memory",
            caseOf<Alone>(ordinary())},
           {"ReleasedTwice",
-           {{{Rows, "releaseSlab", Member::ArriveAt},
+           {{{File, "releaseSlab", Member::ArriveAt},
              Action::Double,
              [](int thread) { return thread / WarpLanes % 4 < 2; }}},
            "at byte",
            caseOf<Alone>(ordinary())},
           {"MissingScoresFences",
-           {{{Rows, "multiplyQueries", Member::FenceProducts}}},
+           {{{File, "multiplyQueries", Member::FenceProducts}}},
            "fence",
            caseOf<Alone>(ordinary())},
           // Neither told nor asked whether the other's weights are there.
           {"MissingWeightsBarrier",
-           {{{Rows, "shareWeights", Member::ArriveNamed}},
-            {{Rows, "foldStates", Member::SyncNamed}}},
+           {{{File, "passWeights", Member::ArriveNamed}},
+            {{File, "awaitWeights", Member::SyncNamed}}},
            "shared memory",
            caseOf<Alone>(ordinary())},
           {"WeightsOfOtherLeaf", Mistake::WeightsOfOtherLeaf, "shared memory",
@@ -100,11 +100,12 @@ const bool Added[] = {
           caseOf<Pair>(shared(12)), caseOf<Pair>(pairs(8)),
           caseOf<Pair>(pairs(64))},
          {{"BlockBarrier",
-           {{{Rows, "runTiles", Member::SyncCluster, 0}, Action::Weaken}},
+           {{{"TileKernel.h", "runTiles", Member::SyncCluster, 0},
+             Action::Weaken}},
            "initialis",
            caseOf<Pair>(pairs())},
           {"LeftEarly",
-           {{{Rows, "runTiles", Member::SyncCluster, 1}}},
+           {{{"TileKernel.h", "runTiles", Member::SyncCluster, 1}}},
            "left",
            caseOf<Pair>(pairs())},
           {"EarlyRelease", Mistake::EarlyRelease, "shared memory",

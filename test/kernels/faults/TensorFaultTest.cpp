@@ -63,7 +63,7 @@ AttentionCase latentShared() {
 }
 
 const Survivor QueriesBarrier = {
-    {"AttentionUnit.h", "runWork", Member::Sync, 1},
+    {"TileConsumer.h", "runWork", Member::Sync, 1},
     "all threads arrive at Asked behind their queries and bounds, and scores "
     "come behind that"};
 const Survivor ScoresFence = {
@@ -88,7 +88,7 @@ const bool Added[] = {
           {"ScoresTooEarly", Mistake::ScoresTooEarly, "tensor memory",
            caseOf<Plain>(batch())},
           {"LateWeightsFence",
-           {{{"TensorRows.h", "announceWeights", Member::FenceBefore},
+           {{{"TensorScores.h", "announceWeights", Member::FenceBefore},
              Action::Later}},
            "passed on by fenceBefore()",
            caseOf<Plain>(batch())},
@@ -153,7 +153,7 @@ const bool Added[] = {
            caseOf<Latent>(latent())},
           {"MissingWeightsBarriers",
            {{{"LatentTensorIssuer.h", "multiplyWeights", Member::AwaitPhase}},
-            {{"LatentTileRows.h", "foldStates", Member::AwaitPhase}}},
+            {{"LatentTensorRows.h", "awaitWeights", Member::AwaitPhase}}},
            "shared memory",
            caseOf<Latent>(latent())},
           {"NeverFreed", FreedNever, "tensor memory allocated",

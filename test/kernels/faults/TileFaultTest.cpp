@@ -1,7 +1,7 @@
 //===- TileFaultTest.cpp - Mistakes in a kernel that copies tiles ---------===//
 
 #include "AttentionFaults.h"
-#include "kernels/cuda/attention/wgmma/TileRows.h"
+#include "kernels/cuda/attention/wgmma/TileKernel.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -56,8 +56,8 @@ AttentionCase twoUnits() {
   return c;
 }
 
-constexpr auto Rows = "TileRows.h";
-const What ReleasedTwice = {{{Rows, "releaseTile", Member::ArriveAt},
+constexpr auto File = "TileRing.h";
+const What ReleasedTwice = {{{File, "releaseTile", Member::ArriveAt},
                              Action::Double,
                              [](int thread) { return thread < GroupThreads; }}};
 
@@ -75,7 +75,7 @@ const bool Added[] = {
           {"BoxNotCounted", Mistake::BoxNotCounted, "bytes",
            caseOf<Plain>(batch())},
           {"WrongParity",
-           {{{Rows, "awaitTile", Member::AwaitPhase}, Action::Weaken}},
+           {{{File, "awaitTile", Member::AwaitPhase}, Action::Weaken}},
            "race",
            caseOf<Plain>(batch())},
           {"EarlyRelease", Mistake::EarlyRelease, "shared memory",

@@ -6,6 +6,7 @@ Leaving out, doubling and weakening what orders threads is Faulty.h's, and not h
 """
 
 COMMON = "attention/common/"
+MMA = "attention/mma/"
 WGMMA = "attention/wgmma/"
 TENSOR = "attention/tcgen05/"
 
@@ -13,7 +14,7 @@ MISTAKES = {
     # Where keys and values come from.
     "NoTailFill": [  # keys beyond the end are loaded, not zeroed
         (
-            COMMON + "AttentionKeys.h",
+            MMA + "KeyPlaces.h",
             "first = kv::plan::greater<int64_t>(first, keysFirst); last = kv::plan::lesser<int64_t>(last, keysLast);",
             ";",
         ),
@@ -21,7 +22,7 @@ MISTAKES = {
         ("products/ExpertBody.h", "chunk < chunks", "true"),
     ],
     "UncheckedPage": [  # an entry that is no page is used
-        (COMMON + "AttentionKeys.h", "uint32_t(page) < uint32_t(p.cache.pages)", "page != -1"),
+        (MMA + "KeyPlaces.h", "uint32_t(page) < uint32_t(p.cache.pages)", "page != -1"),
         ("movers/MoverBodies.h", "page >= p.firstPage && page < p.cache.pages", "true"),
         ("movers/CacheRowsBody.h", "row.page >= s.firstPage && row.page < s.cache.pages", "true"),
     ],
@@ -29,26 +30,26 @@ MISTAKES = {
         (COMMON + "TileLoader.h", "uint32_t(entry) < uint32_t(p.cache.pages)", "true")
     ],
     "UncheckedTable": [  # the table is read beyond its row
-        (COMMON + "Unit.h", "int64_t(p.tableColumns) * p.cache.pageSize", "INT64_MAX")
+        (COMMON + "Works.h", "int64_t(p.tableColumns) * p.cache.pageSize", "INT64_MAX")
     ],
-    "UncheckedScalePage": [(COMMON + "AttentionKeys.h", "exists ? at : -1", "page != -1 ? at : -1")],
+    "UncheckedScalePage": [(MMA + "KeyPlaces.h", "exists ? at : -1", "page != -1 ? at : -1")],
     "CopiedBeyondRow": [  # a thread copies more of a row than there is
-        (COMMON + "AttentionKeys.h", "column + C::CopiedColumns <= C::RowChunks", "true")
+        (MMA + "KeyRing.h", "column + C::CopiedColumns <= C::RowChunks", "true")
     ],
     "ColumnsBeyondRow": [  # a warp reads columns that a row does not have
-        (COMMON + "AttentionFold.h", "column = kv::plan::lesser(column, C::RowChunks - 1);", ";")
+        (MMA + "TileOperands.h", "column = kv::plan::lesser(column, C::RowChunks - 1);", ";")
     ],
-    "StoredBeyondHead": [(COMMON + "AttentionBody.h", "column < C::HeadDim", "true")],
+    "StoredBeyondHead": [(COMMON + "RowResults.h", "column < C::HeadDim", "true")],
     "LoadBeforeBarrier": [  # a stage is refilled while others still read it
         (
-            COMMON + "AttentionKeys.h",
-            "b.template wait<Pending>(); b.sync(); issueTile(leaf, tile + C::Ahead);",
-            "issueTile(leaf, tile + C::Ahead); b.template wait<Pending + 1>(); b.sync();",
+            MMA + "KeyRing.h",
+            "b.template wait<Pending>(); b.sync(); issueTile(u, leaf, tile + C::Ahead);",
+            "issueTile(u, leaf, tile + C::Ahead); b.template wait<Pending + 1>(); b.sync();",
         ),
         (
-            COMMON + "LatentRows.h",
-            "b.template wait<Pending>(); b.sync(); issueTile(leaf, C::Ahead);",
-            "issueTile(leaf, C::Ahead); b.template wait<Pending + 1>(); b.sync();",
+            MMA + "LatentRing.h",
+            "b.template wait<Pending>(); b.sync(); issueTile(u, leaf, C::Ahead);",
+            "issueTile(u, leaf, C::Ahead); b.template wait<Pending + 1>(); b.sync();",
         ),
     ],
     "PartOfOtherColumns": [  # a part of a wide head is copied where it is not
@@ -90,151 +91,153 @@ MISTAKES = {
     ],
     "ReleasedAtHome": [  # the other block never hears that a slab was read
         (
-            WGMMA + "LatentTileRows.h",
-            "b.releaseAt(b.barrier(C::empty(stage, slab)), lane, lane < PartBlocks<C>);",
-            "if (lane == 0) b.arriveAt(b.barrier(C::empty(stage, slab)));",
+            WGMMA + "LatentTileKernel.h",
+            "b.releaseAt(b.barrier(C::empty(stage, slab)), u.map.lane, u.map.lane < PartBlocks<C>);",
+            "if (u.map.lane == 0) b.arriveAt(b.barrier(C::empty(stage, slab)));",
         )
     ],
     "OwnReadersCounted": [  # or a slab counts as read when one block has read it
-        (WGMMA + "LatentTileRows.h", "C::readers(slab)", "C::readers(slab) / PartBlocks<C>")
+        (COMMON + "LatentLeaves.h", "C::readers(slab)", "C::readers(slab) / PartBlocks<C>")
     ],
-    "RowsOfOtherBlock": [(COMMON + "AttentionUnit.h", "firstRow += b.clusterRank() * C::Rows;", ";")],
+    "RowsOfOtherBlock": [(COMMON + "Rows.h", "firstRow += b.clusterRank() * C::Rows;", ";")],
     "CountersOfOtherBlock": [  # one's arrivals count as the other's
-        (COMMON + "AttentionBody.h", "rowsBefore() / C::Rows * (2 * p.shape.parts)", "0")
+        (COMMON + "Merge.h", "rows.rowsBefore() / C::Rows * (2 * p.shape.parts)", "0")
     ],
     # Queries, scores and masks.
     "UnscaledQueries": [  # those of an 8-bit cache leave the range of what they become
         (
-            COMMON + "AttentionUnit.h",
+            COMMON + "Queries.h",
             "ByteProducts<C> ? byteScale(largest) : rangeScale(largest)",
             "RangeScale{1, 1}",
         )
     ],
-    "QueriesOfOtherRows": [  # a descriptor names the other warpgroup's rows
+    "QueriesOfOtherRows": [  # a descriptor names another warpgroup's rows
         (
-            WGMMA + "TileRows.h",
-            "C::Queries + group * GroupWarps * 16 * SlabRowBytes",
-            "C::Queries + (group ^ 1) * GroupWarps * 16 * SlabRowBytes",
-        ),
-        (
-            WGMMA + "ByteTileRows.h",
-            "C::Queries + group * GroupWarps * 16 * SlabRowBytes",
-            "C::Queries + (group == 0) * GroupWarps * 16 * SlabRowBytes",
+            WGMMA + "TileRing.h",
+            "group * GroupWarps * 16 * SlabRowBytes",
+            "(C::Groups == 2 ? group ^ 1 : group == 0) * GroupWarps * 16 * SlabRowBytes",
         ),
         (
             TENSOR + "TensorIssuer.h",
-            "C::Queries + tile * TensorLanes * SlabRowBytes",
-            "C::Queries + (1 - tile) * TensorLanes * SlabRowBytes",
+            "OffsetOf<C, slot::Queries> + tile * TensorLanes * SlabRowBytes",
+            "OffsetOf<C, slot::Queries> + (1 - tile) * TensorLanes * SlabRowBytes",
         ),
     ],
     "OnePartAwaited": [  # only the first part of the keys is waited for
-        (WGMMA + "TileRows.h", "awaitTile(part);", "if (part == 0) awaitTile(part);")
+        (WGMMA + "TileLeaves.h", "ring.awaitTile(u, part);", "if (part == 0) ring.awaitTile(u, part);")
     ],
     "ForgottenMask": [
-        (COMMON + "AttentionScores.h", "first < allSeeFrom || first > allSeeTo - C::Leaf", "false"),
-        (TENSOR + "TensorRows.h", "first < seen.x || first > seen.y - Piece", "false"),
+        (COMMON + "Bounds.h", "first < allSeeFrom || first > allSeeTo - C::Leaf", "false"),
+        (TENSOR + "TensorScores.h", "first < seen.x || first > seen.y - Piece", "false"),
         ("movers/MergeSidesBody.h", "share == 0", "false"),
         ("movers/CacheRowsBody.h", "p.window == 0 || place + p.window > sequence.cached", "true"),
     ],
     "TreeInSight": [  # leaves of a tree are taken for seen by all
         (
-            COMMON + "AttentionUnit.h",
+            COMMON + "Bounds.h",
             "allSeeTo = int32_t(kv::plan::lesser<int64_t>( allSeeTo,"
             " sequence.cached + kv::plan::tokensBeforeTree(sequence.added)));",
             ";",
         )
     ],
     "PathOneBitOff": [  # the bit of the key beside
-        (COMMON + "AttentionScores.h", "bounds.load(row).y - 1", "bounds.load(row).y - 2")
+        (COMMON + "Scores.h", "bounds.load(row).y - 1", "bounds.load(row).y - 2")
     ],
-    "PathOfAnotherRow": [(COMMON + "AttentionScores.h", "pathsView().load(row)", "pathsView().load(row ^ 1)")],
+    "PathOfAnotherRow": [(COMMON + "Scores.h", "u.bounds.paths().load(row)", "u.bounds.paths().load(row ^ 1)")],
     "WindowByRow": [  # a window ends where the row stands, not its node
-        (COMMON + "AttentionUnit.h", "node.position", "sequence.cached + token")
+        (COMMON + "Rows.h", "node.position", "sequence.cached + token")
     ],
     "LostNaN": [  # a score that is none is no maximum
         (
-            COMMON + "AttentionScores.h",
+            COMMON + "Scores.h",
             "ByteTiles<C> ? kv::plan::largerOrNaN(a, b) : kv::plan::larger(a, b)",
             "kv::plan::larger(a, b)",
         )
     ],
     "RowsOfOneTileMore": [  # a warpgroup with sixteen rows does as if it had none
-        (WGMMA + "TileRows.h", "liveRows > GroupWarps * 16", "liveRows > GroupWarps * 16 + 16"),
+        (WGMMA + "TileLeaves.h", "u.rows.liveRows > GroupWarps * 16", "u.rows.liveRows > GroupWarps * 16 + 16"),
         ("parameters/AttentionTensor.h", "rows > TensorLanes", "rows > TensorLanes + 16"),
     ],
     # Weights and their sums.
-    "UnclearedWeights": [(COMMON + "AttentionScores.h", "hasRows(1)", "true")],  # of rows that are none
+    "UnclearedWeights": [(MMA + "WarpWeights.h", "u.rows.hasRows(1)", "true")],  # of rows that are none
     "WeightsInOwnOrder": [  # weights of 8 bits lie as keys do, not as values
         (
-            COMMON + "AttentionBytes.h",
-            "scores[m][half * 2 + i / 2][side * 2 + i % 2]",
-            "scores[m][half * 2 + i % 2][side * 2 + i / 2]",
+            MMA + "WarpWeights.h",
+            "scores.tiles[m][half * 2 + i / 2][side * 2 + i % 2]",
+            "scores.tiles[m][half * 2 + i % 2][side * 2 + i / 2]",
         )
     ],
     "WeightsNotDivided": [  # the power of two that they have stays in their sum
         (
-            COMMON + "AttentionScores.h",
+            MMA + "WarpWeights.h",
             "weights.right = kv::plan::multiply(weights.right, 1.0f / (1 << WeightLog));",
             ";",
         )
     ],
     "WeightsOfOtherPower": [  # weights are not as large as their fold takes them
-        (WGMMA + "TileRows.h", "base -= WeightLog;", ";"),
-        (TENSOR + "TensorRows.h", "base -= WeightLog;", ";"),
+        (WGMMA + "TileWeights.h", "base -= WeightLog;", ";"),
+        (TENSOR + "TensorScores.h", "base -= WeightLog;", ";"),
     ],
     "UnscaledWeights": [  # weights with the scales of values leave the range of 16 bits
         (
-            COMMON + "AttentionScales.h",
+            MMA + "WarpScales.h",
             "powerAboveScale(kv::plan::larger(kv::plan::larger(four.x, four.y), kv::plan::larger(four.z, four.w)))",
             "RangePower{1, 1, 0}",
         ),
-        (WGMMA + "TileRows.h", "powerAboveScale(largestScales[side])", "RangePower{1, 1, 0}"),
+        (WGMMA + "TileWeights.h", "powerAboveScale(scales.largest[side])", "RangePower{1, 1, 0}"),
     ],
     "ScalesOfUnseenKeys": [  # a row's weights shrink for what it does not see
-        (COMMON + "AttentionScales.h", "scores[m][i / 2][side * 2 + i % 2] != kv::plan::NoScore", "true")
+        (COMMON + "Scores.h", "tiles[m][i / 2][side * 2 + i % 2] != kv::plan::NoScore", "true")
     ],
     "OneScaleBuffer": [  # the next leaf's scales overwrite this one's
-        (COMMON + "AttentionBody.h", "(leaf & 1)", "0"),
-        (COMMON + "AttentionScales.h", "(scaleBuffer * 2 + plane)", "plane"),
+        (MMA + "WarpScales.h", "(leaf & 1)", "0"),
+        (WGMMA + "TileWeights.h", "(buffer * 2 + plane)", "plane"),
         (WGMMA + "TileWidener.h", "(buffer * 2 + plane)", "plane"),
     ],
     "ScalesByLeaf": [  # the next work's first leaf has the buffer of this one's last
-        (COMMON + "AttentionScales.h", "(scaleBuffer * 2 + plane)", "(leaf % C::ScaleBuffers * 2 + plane)"),
+        (WGMMA + "TileWeights.h", "(buffer * 2 + plane)", "(leaf % C::ScaleBuffers * 2 + plane)"),
         (WGMMA + "TileWidener.h", "(buffer * 2 + plane)", "(leaf % C::ScaleBuffers * 2 + plane)"),
     ],
     "StaleScales": [  # a leaf has the scales of the one before
         (
-            COMMON + "AttentionBody.h",
-            "if constexpr (C::Scaled) loadScales(); storeRowPlace(leaf + 2, nextPage);",
-            "storeRowPlace(leaf + 2, nextPage);",
+            MMA + "KeyPlaces.h",
+            "if constexpr (C::Scaled) scales.load(u, scaleAt); storeRowPlace(u, leaf + 2, nextPage);",
+            "storeRowPlace(u, leaf + 2, nextPage);",
         )
     ],
     "UnroundedSums": [  # weights are summed before they are rounded
         (
-            WGMMA + "ByteTileRows.h",
+            WGMMA + "TileWeights.h",
             "weights[n / 4][n / 2 % 2 * 2 + side] ="
             " narrowFour<typename C::Product>(four[0], four[1], four[2], four[3]);",
-            "sums[side * 2] = (n ? sums[side * 2] : 0) + ((four[0] + four[1]) + (four[2] + four[3]));"
+            "rows.sums[side * 2] = (n ? rows.sums[side * 2] : 0) + ((four[0] + four[1]) + (four[2] + four[3]));"
             " weights[n / 4][n / 2 % 2 * 2 + side] ="
             " narrowFour<typename C::Product>(four[0], four[1], four[2], four[3]);",
         ),
         (
-            WGMMA + "ByteTileRows.h",
-            "sums[side * 2] = part[C::PartTiles][side * 2];",
-            "sums[side * 2] += b.shuffleXor(sums[side * 2], 1); sums[side * 2] += b.shuffleXor(sums[side * 2], 2);",
+            WGMMA + "ByteTileKernel.h",
+            "weights.foldSums(group, folds, part[C::PartTiles]);",
+            "weights.foldSums(u, group, folds);",
         ),
         (
-            TENSOR + "TensorRows.h",
+            WGMMA + "TileWeights.h",
+            "foldSums(group, folds, rows.sums);",
+            "float sums[4]; for (int i = 0; i < 4; i += 2) { sums[i] = rows.sums[i];"
+            " sums[i] += u.b.shuffleXor(sums[i], 1); sums[i] += u.b.shuffleXor(sums[i], 2); }"
+            " foldSums(group, folds, sums);",
+        ),
+        (
+            TENSOR + "TensorScores.h",
             "return narrowFour<typename C::Product>(w[0], w[1], w[2], w[3]);",
-            "ownSum += (w[0] + w[1]) + (w[2] + w[3]);"
+            "u.ownSum += (w[0] + w[1]) + (w[2] + w[3]);"
             " return narrowFour<typename C::Product>(w[0], w[1], w[2], w[3]);",
         ),
         (
-            TENSOR + "TensorRows.h",
+            TENSOR + "TensorGroup.h",
             "state.sum = kv::plan::foldValue(state.sum, sum[0], weights);",
-            "state.sum = kv::plan::foldValue(state.sum, ownSum, weights); ownSum = 0;",
+            "state.sum = kv::plan::foldValue(state.sum, u.ownSum, weights); u.ownSum = 0;",
         ),
-        (TENSOR + "TensorRows.h", "float ownFactor = 0;", "float ownFactor = 0, ownSum = 0; // PLANTED"),
+        (TENSOR + "TensorUnit.h", "float ownFactor = 0;", "float ownFactor = 0, ownSum = 0; // PLANTED"),
     ],
     "MissingOnes": [  # sums of weights are none
         (
@@ -245,20 +248,20 @@ MISTAKES = {
     ],
     "WeightsOfOtherLeaf": [  # of the other stage
         (
-            WGMMA + "LatentTileRows.h",
-            "tile.behind(C::Weights)",
-            "tile.behind((stage ? -1 : 1) * C::TileBytes + C::Weights)",
+            WGMMA + "LatentTileKernel.h",
+            "tile.behind(C::StageWeights)",
+            "tile.behind((stage ? -1 : 1) * C::TileBytes + C::StageWeights)",
         ),
         (
             TENSOR + "LatentTensorIssuer.h",
-            "tile.behind(C::Weights)",
-            "tile.behind((values.stage ? -1 : 1) * C::TileBytes + C::Weights)",
+            "tile.behind(C::StageWeights)",
+            "tile.behind((values.stage ? -1 : 1) * C::TileBytes + C::StageWeights)",
         ),
     ],
     # Values.
     "ValuesOneAtomShort": [  # a step of V has the keys before it
-        (WGMMA + "TileRows.h", "k * 2 * AtomBytes", "(k ? k * 2 - 1 : 0) * AtomBytes"),
-        (WGMMA + "LatentTileRows.h", "k * 2 * AtomBytes", "(k ? k * 2 - 1 : 0) * AtomBytes"),
+        (WGMMA + "TileLeaves.h", "k * 2 * AtomBytes", "(k ? k * 2 - 1 : 0) * AtomBytes"),
+        (WGMMA + "LatentTileKernel.h", "k * 2 * AtomBytes", "(k ? k * 2 - 1 : 0) * AtomBytes"),
         (TENSOR + "LatentTensorIssuer.h", "k * 2 * AtomBytes", "(k ? k * 2 - 1 : 0) * AtomBytes"),
         (TENSOR + "TensorIssuer.h", "k * StepAtoms * AtomBytes", "(k * StepAtoms - (k ? 1 : 0)) * AtomBytes"),
     ],
@@ -274,26 +277,27 @@ MISTAKES = {
     # Who may go on.
     "EarlyRelease": [  # a stage is given back while it is multiplied
         (
-            WGMMA + "TileRows.h",
-            "b.template awaitProducts<0>(scores[0]); KV_UNROLL for (int part = 0; part < C::Parts; ++part)"
-            " releaseTile();",
-            "for (int part = 0; part < C::Parts; ++part) releaseTile(); b.template awaitProducts<0>(scores[0]);",
+            WGMMA + "TileLeaves.h",
+            "b.template awaitProducts<0>(scores.tiles[0]); KV_UNROLL for (int part = 0; part < C::Parts; ++part)"
+            " ring.releaseTile(u);",
+            "for (int part = 0; part < C::Parts; ++part) ring.releaseTile(u);"
+            " b.template awaitProducts<0>(scores.tiles[0]);",
         ),
         (
-            WGMMA + "ByteTileRows.h",
-            "b.template awaitProducts<0>(scores[0]); releaseTile();",
-            "releaseTile(); b.template awaitProducts<0>(scores[0]);",
+            WGMMA + "ByteTileKernel.h",
+            "u.b.template awaitProducts<0>(scores.tiles[0]); ring.releaseTile(u);",
+            "ring.releaseTile(u); u.b.template awaitProducts<0>(scores.tiles[0]);",
         ),
         (
-            WGMMA + "ByteTileRows.h",
-            "b.template awaitProducts<0>(part); releaseTile();",
-            "releaseTile(); b.template awaitProducts<0>(part);",
+            WGMMA + "ByteTileKernel.h",
+            "b.template awaitProducts<0>(part); ring.releaseTile(u);",
+            "ring.releaseTile(u); b.template awaitProducts<0>(part);",
         ),
         (
-            WGMMA + "LatentTileRows.h",
+            WGMMA + "LatentTileKernel.h",
             "b.template awaitProducts<0>(sliced); KV_UNROLL for (int i = 0; i < C::SliceSlabs; ++i)"
-            " releaseSlab(slab + i);",
-            "for (int i = 0; i < C::SliceSlabs; ++i) releaseSlab(slab + i); b.template awaitProducts<0>(sliced);",
+            " releaseSlab(u, stage, slab + i);",
+            "for (int i = 0; i < C::SliceSlabs; ++i) releaseSlab(u, stage, slab + i); b.template awaitProducts<0>(sliced);",
         ),
         (
             TENSOR + "TensorIssuer.h",
@@ -330,25 +334,25 @@ MISTAKES = {
         (WGMMA + "ByteTileLoader.h", "b.arriveAt(released);", ";"),
     ],
     "TurnsNotPassed": [  # a warpgroup without rows keeps the other one waiting
-        (WGMMA + "TileRows.h", "C::Parts == 1 || tile == 0", "false")
+        (WGMMA + "TileLeaves.h", "C::Parts == 1 || tile == 0", "false")
     ],
     "EarlyPass": [  # a warpgroup without rows does not wait for its turn
         (
-            WGMMA + "ByteTileRows.h",
-            "awaitTurn<C>(b, warp); passTurn<C>(b, warp); releaseTile(); releaseTile();",
-            "passTurn<C>(b, warp); releaseTile(); releaseTile();",
+            WGMMA + "ByteTileKernel.h",
+            "awaitTurn<C>(u.b, u.map.warp); passTurn<C>(u.b, u.map.warp); ring.releaseTile(u); ring.releaseTile(u);",
+            "passTurn<C>(u.b, u.map.warp); ring.releaseTile(u); ring.releaseTile(u);",
         )
     ],
     "ScoresTooEarly": [  # scores come to where weights are still read
-        (TENSOR + "TensorRows.h", "at / C::ScorePlaces & 1", "at / 2 & 1"),
-        (TENSOR + "TensorRows.h", "at % C::ScorePlaces", "at % 2"),
+        (TENSOR + "TensorScores.h", "at / C::ScorePlaces & 1", "at / 2 & 1"),
+        (TENSOR + "TensorScores.h", "at % C::ScorePlaces", "at % 2"),
         (TENSOR + "TensorIssuer.h", "place == C::ScorePlaces - 1 ? 0 : place + 1", "place == 1 ? 0 : place + 1"),
     ],
     # Units that parts share.
-    "MissingReset": [(COMMON + "AttentionMerge.h", "b.store(counter, 0u);", ";")],
+    "MissingReset": [(COMMON + "Merge.h", "b.store(counter, 0u);", ";")],
     "SlotOfAnotherGroup": [  # the merge reads a group twice
         (
-            COMMON + "AttentionMerge.h",
+            COMMON + "Merge.h",
             "kv::plan::groupLeaves(s.tile, group).begin",
             "kv::plan::groupLeaves(s.tile, group == 1 ? 0 : group).begin",
         ),
@@ -356,11 +360,11 @@ MISTAKES = {
             COMMON + "MergeBody.h",
             "kv::plan::pieceSlot(p.shape, header, tile, head, parts, leaf)",
             "kv::plan::pieceSlot(p.shape, header, tile, head, parts,"
-            " leaf == tile.leafBegin + Pieces ? tile.leafBegin : leaf)",
+            " leaf == tile.leafBegin + kv::plan::LeavesPerGroup ? tile.leafBegin : leaf)",
         ),
     ],
     "ForgottenMaximum": [  # pieces behind the first 32 begin anew
-        (COMMON + "AttentionMerge.h", "maxima[r] = kv::plan::larger(maxima[r], all);", ";"),
+        (COMMON + "Merge.h", "maxima[r] = kv::plan::larger(maxima[r], all);", ";"),
         (COMMON + "MergeBody.h", "maximum = kv::plan::larger(maximum, all);", ";"),
     ],
     # Movers and recurrent layers.

@@ -52,25 +52,20 @@ KV_BODY void multiplyBody(B &b, const InstructionParams &p) {
   };
   uint32_t a[4] = {}, bs[2] = {};
   float c[4];
-  KV_UNROLL
-  for (int half = 0; half < 2; ++half) {
-    KV_UNROLL
-    for (int i = 0; i < 4; ++i) {
+  KV_UNROLL for (int half = 0; half < 2; ++half) {
+    KV_UNROLL for (int i = 0; i < 4; ++i) {
       Place place = fragmentA(b.thread(), i, half);
       a[i] |= element(place.row * 16 + place.column, half);
     }
-    KV_UNROLL
-    for (int i = 0; i < 2; ++i) {
+    KV_UNROLL for (int i = 0; i < 2; ++i) {
       Place place = fragmentB(b.thread(), i, half);
       bs[i] |= element(256 + place.row * 8 + place.column, half);
     }
   }
-  KV_UNROLL
-  for (int i = 0; i < 4; ++i)
+  KV_UNROLL for (int i = 0; i < 4; ++i)
     c[i] = 1;
   b.template multiplyAdd<T>(c, a, bs[0], bs[1]);
-  KV_UNROLL
-  for (int i = 0; i < 4; ++i) {
+  KV_UNROLL for (int i = 0; i < 4; ++i) {
     Place place = fragmentC(b.thread(), i);
     outAt(b, p, place.row * 8 + place.column, c[i]);
   }
@@ -83,20 +78,17 @@ KV_BODY void multiplyBytesBody(B &b, const InstructionParams &p) {
   uint32_t a[4], bs[2];
   float c[4];
   // Four elements of 8 bits where two of 16 are.
-  KV_UNROLL
-  for (int i = 0; i < 4; ++i) {
+  KV_UNROLL for (int i = 0; i < 4; ++i) {
     Place place = fragmentA(b.thread(), i, 0);
     a[i] = inAt<uint32_t>(b, p, place.row * 8 + place.column / 2);
     c[i] = 1;
   }
-  KV_UNROLL
-  for (int i = 0; i < 2; ++i) {
+  KV_UNROLL for (int i = 0; i < 2; ++i) {
     Place place = fragmentB(b.thread(), i, 0);
     bs[i] = inAt<uint32_t>(b, p, 128 + place.column * 8 + place.row / 2);
   }
   b.template multiplyAdd<F8E4M3>(c, a, bs[0], bs[1]);
-  KV_UNROLL
-  for (int i = 0; i < 4; ++i) {
+  KV_UNROLL for (int i = 0; i < 4; ++i) {
     Place place = fragmentC(b.thread(), i);
     outAt(b, p, place.row * 8 + place.column, c[i]);
   }
@@ -114,8 +106,7 @@ KV_BODY void loadMatrixBody(B &b, const InstructionParams &p) {
     b.loadMatrixTransposed(r, matrix, place.row * 2 + place.column);
   else
     b.loadMatrix(r, matrix, place.row * 2 + place.column);
-  KV_UNROLL
-  for (int i = 0; i < 4; ++i)
+  KV_UNROLL for (int i = 0; i < 4; ++i)
     outAt(b, p, b.thread() * 4 + i, r[i]);
 }
 
@@ -127,8 +118,7 @@ KV_HD constexpr bool copies(int lane) { return lane % 3; }
 /// next lane when its group, and not yet those after it, must be there.
 template <class B> KV_BODY void copyBody(B &b, const InstructionParams &p) {
   auto target = b.template shared<Chunk>(0, CopyGroups * WarpLanes);
-  KV_UNROLL
-  for (int g = 0; g < CopyGroups; ++g) {
+  KV_UNROLL for (int g = 0; g < CopyGroups; ++g) {
     int i = g * WarpLanes + b.thread();
     b.copyAsync(target, i,
                 copies(b.thread())
@@ -153,8 +143,7 @@ template <class B> KV_BODY void copyBody(B &b, const InstructionParams &p) {
 
 /// out [5][32]: the number of the lane that is asked, for masks 1, 2, 4, 8, 16.
 template <class B> KV_BODY void shuffleBody(B &b, const InstructionParams &p) {
-  KV_UNROLL
-  for (int i = 0; i < 5; ++i)
+  KV_UNROLL for (int i = 0; i < 5; ++i)
     outAt(b, p, i * WarpLanes + b.thread(),
           b.shuffleXor(float(b.thread()), 1 << i));
 }

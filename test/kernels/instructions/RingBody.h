@@ -126,11 +126,9 @@ private:
   }
 
   KV_BODY void consume() {
-    KV_UNROLL
-    for (int n = 0; n < 8; ++n)
-      KV_UNROLL
-    for (int i = 0; i < 4; ++i)
-      acc[n][i] = 0;
+    KV_UNROLL for (int n = 0; n < 8; ++n) KV_UNROLL
+      for (int i = 0; i < 4; ++i)
+        acc[n][i] = 0;
     // Named once: from the second tile on products are under way, and where an
     // accumulator is named between them ptxas waits for each.
     if constexpr (!FromRegisters && F != RingFault::MissingProductsFence)
@@ -182,16 +180,15 @@ private:
   /// A's elements as a thread has them of its rows, from shared memory.
   KV_BODY void loadA(int place) {
     auto words = b.template shared<uint32_t>(0, RingBarriers / 4);
-    KV_UNROLL
-    for (int step = 0; step < 4; ++step)
-      KV_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      Place at = groupFragmentA(b.thread() % GroupThreads, i, 0);
-      int linear = place + at.row * SlabRowBytes + (step * 16 + at.column) * 2;
-      // Stages begin at multiples of an atom.
-      a[step][i] = words.load(
-          int(F == RingFault::WrongSwizzle ? linear : swizzled(linear)) / 4);
-    }
+    KV_UNROLL for (int step = 0; step < 4; ++step) KV_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        Place at = groupFragmentA(b.thread() % GroupThreads, i, 0);
+        int linear =
+            place + at.row * SlabRowBytes + (step * 16 + at.column) * 2;
+        // Stages begin at multiples of an atom.
+        a[step][i] = words.load(
+            int(F == RingFault::WrongSwizzle ? linear : swizzled(linear)) / 4);
+      }
   }
 
   KV_BODY void multiply(int stage) {
@@ -217,8 +214,7 @@ private:
       else
         b.fenceProducts();
     }
-    KV_UNROLL
-    for (int step = 0; step < 4; ++step) {
+    KV_UNROLL for (int step = 0; step < 4; ++step) {
       Descriptor stepB = operandB.behind(step * 2 * AtomBytes);
       if constexpr (FromRegisters)
         b.template multiplyGroup<Bf16, Major::Other>(acc, a[step], stepB, true);
@@ -252,14 +248,12 @@ private:
       b.template awaitProducts<1>(acc);
     else if (F != RingFault::EarlyAccumulator)
       b.template awaitProducts<0>(acc);
-    KV_UNROLL
-    for (int n = 0; n < 8; ++n)
-      KV_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      Place at = groupFragmentC(b.thread() % GroupThreads, n, i);
-      int row = b.thread() / GroupThreads * 64 + at.row;
-      b.store(p.c + row * 64 + at.column, acc[n][i]);
-    }
+    KV_UNROLL for (int n = 0; n < 8; ++n) KV_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        Place at = groupFragmentC(b.thread() % GroupThreads, n, i);
+        int row = b.thread() / GroupThreads * 64 + at.row;
+        b.store(p.c + row * 64 + at.column, acc[n][i]);
+      }
   }
 
   B &b;

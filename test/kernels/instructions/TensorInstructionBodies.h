@@ -51,8 +51,7 @@ template <class B> KV_BODY TensorAddress ownLanes(B &b, TensorAddress memory) {
 template <class B>
 KV_BODY void storeColumns(B &b, TensorAddress to, const uint32_t *from) {
   uint32_t words[16];
-  KV_UNROLL
-  for (int i = 0; i < 16; ++i)
+  KV_UNROLL for (int i = 0; i < 16; ++i)
     words[i] = b.load(from + i);
   b.storeTensor(to, words);
 }
@@ -61,14 +60,12 @@ KV_BODY void storeColumns(B &b, TensorAddress to, const uint32_t *from) {
 /// from the first sixteen lanes of each warp, as fragments of 64 columns.
 template <int Columns, int Width, class B>
 KV_BODY void loadColumns(B &b, TensorAddress own, float *out) {
-  KV_UNROLL
-  for (int from = 0; from < Columns; from += Width == 4 ? 64 : Width)
+  KV_UNROLL for (int from = 0; from < Columns; from += Width == 4 ? 64 : Width)
     if constexpr (Width == 4) {
       float sums[8][4];
       b.loadTensor(sums, own.behind(from));
       b.awaitLoads(sums);
-      KV_UNROLL
-      for (int i = 0; i < 32; ++i) {
+      KV_UNROLL for (int i = 0; i < 32; ++i) {
         Place at = groupFragmentC(b.thread(), i / 4, i % 4);
         b.store(out + at.row * Columns + from + at.column, sums[i / 4][i % 4]);
       }
@@ -76,8 +73,7 @@ KV_BODY void loadColumns(B &b, TensorAddress own, float *out) {
       float sums[Width];
       b.loadTensor(sums, own.behind(from));
       b.awaitLoads(sums);
-      KV_UNROLL
-      for (int i = 0; i < Width; ++i)
+      KV_UNROLL for (int i = 0; i < Width; ++i)
         b.store(out + b.thread() * Columns + from + i, sums[i]);
     }
 }
@@ -113,8 +109,7 @@ KV_BODY void tensorAllocationBody(B &b, const TileInstructionParams &p) {
   const uint32_t first = uint32_t(b.block() * GroupThreads + b.thread()) << 10;
   for (int from = 0; from < columns; from += 16) {
     uint32_t words[16];
-    KV_UNROLL
-    for (int i = 0; i < 16; ++i)
+    KV_UNROLL for (int i = 0; i < 16; ++i)
       words[i] = first + from + i;
     b.storeTensor(own.behind(from), words);
   }
@@ -124,12 +119,10 @@ KV_BODY void tensorAllocationBody(B &b, const TileInstructionParams &p) {
     float found[32];
     b.loadTensor(found, own.behind(from));
     b.awaitLoads(found);
-    KV_UNROLL
-    for (int i = 0; i < 32; ++i)
+    KV_UNROLL for (int i = 0; i < 32; ++i)
       others += bitsAs<uint32_t>(found[i]) != first + from + i;
   }
-  KV_UNROLL
-  for (int mask = 1; mask < WarpLanes; mask *= 2)
+  KV_UNROLL for (int mask = 1; mask < WarpLanes; mask *= 2)
     others += b.shuffleXor(others, mask);
   auto *out = static_cast<float *>(p.out) + b.block() * (1 + GroupWarps);
   if (b.thread() % WarpLanes == 0)

@@ -121,16 +121,14 @@ KV_BODY void groupProductBody(B &b, const TileInstructionParams &p) {
   b.fenceAsync();
   b.sync();
   uint32_t fragments[Steps][4];
-  if constexpr (FromRegisters)
-    KV_UNROLL
-  for (int i = 0; i < Steps * 4; ++i) {
-    Place at = groupFragmentA(b.thread(), i % 4, 0);
-    const uint16_t *pair = a + at.row * K + i / 4 * 16 + at.column;
-    fragments[i / 4][i % 4] = b.load(pair) | uint32_t(b.load(pair + 1)) << 16;
-  }
+  if constexpr (FromRegisters) KV_UNROLL
+    for (int i = 0; i < Steps * 4; ++i) {
+      Place at = groupFragmentA(b.thread(), i % 4, 0);
+      const uint16_t *pair = a + at.row * K + i / 4 * 16 + at.column;
+      fragments[i / 4][i % 4] = b.load(pair) | uint32_t(b.load(pair + 1)) << 16;
+    }
   float acc[N / 8][4];
-  KV_UNROLL
-  for (int i = 0; i < N / 2; ++i)
+  KV_UNROLL for (int i = 0; i < N / 2; ++i)
     acc[i / 4][i % 4] = 0;
   Descriptor operandA = encode({b.sharedAddress(0), 0, AtomBytes});
   Descriptor operandB =
@@ -139,8 +137,7 @@ KV_BODY void groupProductBody(B &b, const TileInstructionParams &p) {
     b.fenceProducts(acc, fragments);
   else
     b.fenceProducts(acc);
-  KV_UNROLL
-  for (int step = 0; step < Steps; ++step) {
+  KV_UNROLL for (int step = 0; step < Steps; ++step) {
     Descriptor stepB =
         operandB.behind(MajorB == Major::K ? step * 32 : step * 2 * AtomBytes);
     if constexpr (FromRegisters)
@@ -151,8 +148,7 @@ KV_BODY void groupProductBody(B &b, const TileInstructionParams &p) {
   }
   b.commitProducts();
   b.template awaitProducts<0>(acc);
-  KV_UNROLL
-  for (int i = 0; i < N / 2; ++i) {
+  KV_UNROLL for (int i = 0; i < N / 2; ++i) {
     Place at = groupFragmentC(b.thread(), i / 4, i % 4);
     b.store(static_cast<float *>(p.out) + at.row * N + at.column,
             acc[i / 4][i % 4]);
@@ -177,17 +173,15 @@ KV_BODY void byteProductBody(B &b, const TileInstructionParams &p) {
   b.fenceAsync();
   b.sync();
   uint32_t fragments[Steps][4];
-  if constexpr (FromRegisters)
-    KV_UNROLL
-  for (int i = 0; i < Steps * 4; ++i) {
-    // Four elements of 8 bits where two of 16 are.
-    Place at = groupFragmentA(b.thread(), i % 4, 0);
-    fragments[i / 4][i % 4] =
-        b.load(a + at.row * Words + i / 4 * 8 + at.column / 2);
-  }
+  if constexpr (FromRegisters) KV_UNROLL
+    for (int i = 0; i < Steps * 4; ++i) {
+      // Four elements of 8 bits where two of 16 are.
+      Place at = groupFragmentA(b.thread(), i % 4, 0);
+      fragments[i / 4][i % 4] =
+          b.load(a + at.row * Words + i / 4 * 8 + at.column / 2);
+    }
   float acc[N / 8][4];
-  KV_UNROLL
-  for (int i = 0; i < N / 2; ++i)
+  KV_UNROLL for (int i = 0; i < N / 2; ++i)
     acc[i / 4][i % 4] = 0;
   Descriptor operandA = encode({b.sharedAddress(0), 0, AtomBytes});
   Descriptor operandB = encode({b.sharedAddress(PlaceB), 0, AtomBytes});
@@ -195,8 +189,7 @@ KV_BODY void byteProductBody(B &b, const TileInstructionParams &p) {
     b.fenceProducts(acc, fragments);
   else
     b.fenceProducts(acc);
-  KV_UNROLL
-  for (int step = 0; step < Steps; ++step) {
+  KV_UNROLL for (int step = 0; step < Steps; ++step) {
     Descriptor stepB = operandB.behind(step * 32);
     if constexpr (FromRegisters)
       b.template multiplyGroup<F8E4M3, Major::K>(acc, fragments[step], stepB,
@@ -207,8 +200,7 @@ KV_BODY void byteProductBody(B &b, const TileInstructionParams &p) {
   }
   b.commitProducts();
   b.template awaitProducts<0>(acc);
-  KV_UNROLL
-  for (int i = 0; i < N / 2; ++i) {
+  KV_UNROLL for (int i = 0; i < N / 2; ++i) {
     Place at = groupFragmentC(b.thread(), i / 4, i % 4);
     b.store(static_cast<float *>(p.out) + at.row * N + at.column,
             acc[i / 4][i % 4]);
@@ -221,8 +213,7 @@ template <class B>
 KV_BODY void storeMatrixBody(B &b, const TileInstructionParams &p) {
   auto chunks = b.template shared<Chunk>(0, WarpLanes);
   uint32_t words[4];
-  KV_UNROLL
-  for (int i = 0; i < 4; ++i)
+  KV_UNROLL for (int i = 0; i < 4; ++i)
     words[i] = b.load(static_cast<const uint32_t *>(p.in) + b.thread() * 4 + i);
   b.storeMatrix(words, chunks, b.thread());
   b.sync();

@@ -340,7 +340,7 @@ func.func @unknown_rows(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: t
 // Angles of positions, as a graph that was raised computes them.
 func.func @angles(%b: memref<?x2x2x16x1x64xbf16>, %l: tensor<?xi32>, %t: tensor<?x?xi32>, %m: tensor<?x2xi32>,
     %ro: tensor<?xi32>, %to: tensor<?xf32>) -> tensor<?xf32> {
-  // expected-error @+1 {{is computed with: kv-cuda has kernels that rotate by positions (kv.rope), and none for other arithmetic with them}}
+  // expected-error @+1 {{is computed with: kv-cuda has kernels that rotate by positions (kv.rope) or look them up, and none for other arithmetic with them}}
   %p = kv.positions (%b, %l, %t, %m), %ro
       : (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>) as !kv, tensor<?xi32> -> tensor<?xi32>
   %a = linalg.generic {indexing_maps = [affine_map<(t) -> (t)>], iterator_types = ["parallel"]} outs(%to : tensor<?xf32>) {
@@ -480,4 +480,38 @@ func.func @buffers(%x: memref<?x2x8xbf16>, %y: memref<?x3x8xbf16>) {
   // expected-error @below {{is on buffers: kv-form-launches takes tensors}}
   kv.gather %x dim 1 shard 2 of 3 ranks 4 copies 2 outs(%y) : memref<?x2x8xbf16> outs memref<?x3x8xbf16>
   return
+}
+
+// -----
+
+// A norm by the sums of other heads' rows.
+func.func @norm_of_others(%x: tensor<8x8x64xf32>, %w: tensor<64xf32>, %e: tensor<8x8xf32>) -> tensor<8x8x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %width = arith.constant 64.0 : f32
+  %epsilon = arith.constant 1.0e-5 : f32
+  // expected-error @+1 {{has no kernel on a GPU}}
+  %zeros = linalg.fill ins(%zero : f32) outs(%e : tensor<8x8xf32>) -> tensor<8x8xf32>
+  // expected-error @+1 {{has no kernel on a GPU}}
+  %sums = linalg.generic {indexing_maps = [affine_map<(h, t, d) -> (t, h, d)>, affine_map<(h, t, d) -> (h, t)>],
+                          iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x : tensor<8x8x64xf32>) outs(%zeros : tensor<8x8xf32>) {
+  ^bb0(%v: f32, %sum: f32):
+    %square = arith.mulf %v, %v : f32
+    %more = arith.addf %sum, %square : f32
+    linalg.yield %more : f32
+  } -> tensor<8x8xf32>
+  // expected-error @+1 {{has no kernel on a GPU}}
+  %n = linalg.generic {indexing_maps = [affine_map<(t, h, d) -> (t, h, d)>, affine_map<(t, h, d) -> (t, h)>,
+                                        affine_map<(t, h, d) -> (d)>, affine_map<(t, h, d) -> (t, h, d)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %sums, %w : tensor<8x8x64xf32>, tensor<8x8xf32>, tensor<64xf32>) outs(%x : tensor<8x8x64xf32>) {
+  ^bb0(%v: f32, %sum: f32, %weight: f32, %out: f32):
+    %mean = arith.divf %sum, %width : f32
+    %shifted = arith.addf %mean, %epsilon : f32
+    %root = math.rsqrt %shifted : f32
+    %unit = arith.mulf %v, %root : f32
+    %y = arith.mulf %unit, %weight : f32
+    linalg.yield %y : f32
+  } -> tensor<8x8x64xf32>
+  return %n : tensor<8x8x64xf32>
 }

@@ -624,3 +624,66 @@ func.func @merged_product(%a: tensor<4x2x64xbf16>, %a_lse: tensor<4x2xf32>, %b: 
   } -> tensor<4x64xf32>
   return %y : tensor<4x64xf32>
 }
+
+// -----
+
+// Rows of a table by positions: learned ones.
+// CHECK-LABEL: func.func @learned_positions
+// CHECK: %[[P:.*]] = kv.rt.launch "positions"
+// CHECK: kv.rt.launch "embedding"(%[[P]], %{{.*}}) outs(%{{.*}}) : tensor<?xi32>, tensor<512x64xf32>
+func.func @learned_positions(%tokens: tensor<?xi32>, %table: tensor<512x64xf32>,
+    %blocks: memref<?x2x2x16x1x64xbf16>, %lengths: tensor<?xi32>, %pages: tensor<?x?xi32>, %most: tensor<?x2xi32>,
+    %ro: tensor<?xi32>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %tokens, %c0 : tensor<?xi32>
+  %positions = kv.positions (%blocks, %lengths, %pages, %most), %ro
+      : (memref<?x2x2x16x1x64xbf16>, tensor<?xi32>, tensor<?x?xi32>, tensor<?x2xi32>)
+        as !kv.collection<paged, bf16, layers = 2, heads = 1, dim = 64, page = 16>, tensor<?xi32> -> tensor<?xi32>
+  %empty = tensor.empty(%rows) : tensor<?x64xf32>
+  %x = linalg.generic {indexing_maps = [affine_map<(t, d) -> (t)>, affine_map<(t, d) -> (t, d)>],
+                       iterator_types = ["parallel", "parallel"]}
+      ins(%positions : tensor<?xi32>) outs(%empty : tensor<?x64xf32>) {
+  ^bb0(%p: i32, %out: f32):
+    %i = arith.index_cast %p : i32 to index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %table[%i, %j] : tensor<512x64xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x64xf32>
+  return %x : tensor<?x64xf32>
+}
+
+// -----
+
+// The sums of squares have heads before rows, as a graph has them that moves heads before it takes their norms.
+// CHECK-LABEL: func.func @norm_of_moved_heads
+// CHECK: kv.rt.launch "norm"
+func.func @norm_of_moved_heads(%x: tensor<?x2x64xf32>, %w: tensor<64xf32>) -> tensor<?x2x64xf32> {
+  %c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : tensor<?x2x64xf32>
+  %e = tensor.empty(%rows) : tensor<2x?xf32>
+  %zero = arith.constant 0.0 : f32
+  %width = arith.constant 64.0 : f32
+  %epsilon = arith.constant 1.0e-5 : f32
+  %zeros = linalg.fill ins(%zero : f32) outs(%e : tensor<2x?xf32>) -> tensor<2x?xf32>
+  %sums = linalg.generic {indexing_maps = [affine_map<(h, t, d) -> (t, h, d)>, affine_map<(h, t, d) -> (h, t)>],
+                          iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x : tensor<?x2x64xf32>) outs(%zeros : tensor<2x?xf32>) {
+  ^bb0(%v: f32, %sum: f32):
+    %square = arith.mulf %v, %v : f32
+    %more = arith.addf %sum, %square : f32
+    linalg.yield %more : f32
+  } -> tensor<2x?xf32>
+  %n = linalg.generic {indexing_maps = [affine_map<(t, h, d) -> (t, h, d)>, affine_map<(t, h, d) -> (h, t)>,
+                                        affine_map<(t, h, d) -> (d)>, affine_map<(t, h, d) -> (t, h, d)>],
+                       iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%x, %sums, %w : tensor<?x2x64xf32>, tensor<2x?xf32>, tensor<64xf32>) outs(%x : tensor<?x2x64xf32>) {
+  ^bb0(%v: f32, %sum: f32, %weight: f32, %out: f32):
+    %mean = arith.divf %sum, %width : f32
+    %shifted = arith.addf %mean, %epsilon : f32
+    %root = math.rsqrt %shifted : f32
+    %unit = arith.mulf %v, %root : f32
+    %y = arith.mulf %unit, %weight : f32
+    linalg.yield %y : f32
+  } -> tensor<?x2x64xf32>
+  return %n : tensor<?x2x64xf32>
+}

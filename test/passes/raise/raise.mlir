@@ -15,12 +15,11 @@
 // CHECK-SAME: -> (tensor<?x32xf32> {kv.dims = ["R"], kv.name = "logits"}) attributes {kv.entry}
 // CHECK: %[[POSITIONS:.*]] = kv.positions %[[KV]], %[[OFFSETS]]
 // The position is a number, and the row of x that is read is not.
-// CHECK: %[[ROW:.*]] = linalg.index 0
-// CHECK: %[[POSITION:.*]] = tensor.extract %[[POSITIONS]][%[[ROW]]]
-// CHECK: tensor.extract %{{.*}}[%[[ROW]], %{{.*}}] : tensor<?x64xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[POSITIONS]], %{{.*}} : tensor<?xi32>, tensor<?x64xf32>)
+// CHECK: %[[Q:.*]] = tensor.expand_shape %{{.*}} : tensor<?x64xf32> into tensor<?x4x16xf32>
 // CHECK: tensor.extract_slice %{{.*}}[0, 0, 0] [2, %{{.*}}, 16] [2, 1, 1] : tensor<4x?x16xf32>
 // CHECK: kv.store %{{.*}} into %[[KV]][%{{.*}}] rows %[[OFFSETS]] : tensor<?x2x16xf32>
-// CHECK: kv.attention %{{.*}} in %[[KV]][%{{.*}}] rows %[[OFFSETS]] mask <sliding = 7> scale 5.000000e-01 : tensor<?x4x16xf32>
+// CHECK: kv.attention %[[Q]] in %[[KV]][%{{.*}}] rows %[[OFFSETS]] mask <sliding = 7> scale 5.000000e-01 : tensor<?x4x16xf32>
 // CHECK-NOT: tensor<?x?
 // CHECK: %[[COUNT:.*]] = tensor.dim %[[ROWS]]
 // CHECK: linalg.matmul indexing_maps = [{{.*}}] ins(%{{.*}}, %{{.*}} : tensor<?x64xf32>, tensor<32x64xf32>)

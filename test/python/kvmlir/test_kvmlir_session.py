@@ -490,3 +490,72 @@ def test_stubs_and_docstrings():
         assert text in stub
     compile(stub, "_kvmlir.pyi", "exec")
     assert (folder / "py.typed").exists()
+
+
+def test_log_probabilities(model, answers):
+    """Equal bits cold and warm, of an answer and of the same tokens as a prompt."""
+    server = kvmlir.Server(model, pages(model))
+    cold, warm = (server.add(PROMPTS[3], max_new_tokens=8, logprobs=VOCABULARY) for _ in range(2))
+    server.run()
+    again = server.add(PROMPTS[3], max_new_tokens=8, logprobs=2)
+    assert list(again) == cold.tokens == answers[3] and again.cached_tokens == 32
+    assert cold.logprobs == warm.logprobs
+    assert [(value, rank, top[:2]) for value, rank, top in cold.logprobs] == again.logprobs
+    for token, (value, rank, top) in zip(cold.tokens, cold.logprobs):
+        assert rank == 1 and top[0] == (token, value) and sorted(token for token, _ in top) == list(range(VOCABULARY))
+        assert abs(np.exp([each for _, each in top]).sum() - 1) < 1e-5
+    whole = server.add(PROMPTS[3] + answers[3], max_new_tokens=1, prompt_logprobs=0)
+    server.run()
+    assert whole.cached_tokens == 0 and len(whole.prompt_logprobs) == len(PROMPTS[3]) + 7 and not whole.logprobs
+    assert [value for value, _, _ in whole.prompt_logprobs[-8:]] == [value for value, _, _ in cold.logprobs]
+
+
+def test_rules_of_logits(model, answers):
+    server = kvmlir.Server(model, pages(model))
+    add = lambda **more: list(server.add(PROMPTS[0], max_new_tokens=8, **more))
+    assert add(logit_bias={7: 1000}) == [7] * 8
+    assert add(logit_bias={7: 1000}, presence_penalty=2000)[:2] == [7, answers[0][0]]
+    stop = answers[0][0]
+    assert add(stop_tokens=[stop]) == [] and len(add(stop_tokens=[stop], min_new_tokens=3)) >= 3
+    assert len(set(add(repetition_penalty=1e6))) == 8
+    seen = []
+
+    def even(answer, allowed):
+        seen.append(list(answer))
+        assert allowed.dtype == np.uint32 and len(allowed) == (VOCABULARY + 31) // 32 and not allowed.any()
+        allowed[:] = 0x55555555
+
+    tokens = add(mask=even)
+    assert all(token % 2 == 0 for token in tokens) and seen == [tokens[:i] for i in range(8)]
+
+
+def test_a_mask_that_fails_fails_its_request(model, answers):
+    server = kvmlir.Server(model, pages(model))
+
+    def complain(answer, allowed):
+        raise KeyError("no such rule")
+
+    bad = server.add(PROMPTS[0], id="bad", mask=complain)
+    none = server.add(PROMPTS[0], id="none", mask=lambda answer, allowed: None)
+    kept = server.add(PROMPTS[1], max_new_tokens=8)
+    server.run()
+    assert bad.error == "request bad: token 0: its mask returned 1: 'no such rule'"
+    assert none.error == "request none: token 0: the mask allows no token"
+    assert kept.tokens == answers[1]
+
+
+@pytest.mark.parametrize("given, says", (
+    ({"logprobs": -1}, "logprobs is -1, allowed: None, or 0 or more"),
+    ({"prompt_logprobs": 273}, "prompt log probabilities of 273 tokens, allowed: 0 to 272"),
+    ({"logit_bias": {272: 1}}, "a logit bias is of token 272, the vocabulary is 0 to 271"),
+    ({"repetition_penalty": -1}, "repetition penalty is -1.000000, allowed: above 0"),
+    ({"presence_penalty": float("nan")}, "presence penalty is nan, allowed: a finite number"),
+    ({"logit_bias": "5"}, "logit_bias is '5', allowed: numbers by token ids"),
+    ({"logit_bias": {"5": 1}}, "logit_bias is {'5': 1}, allowed: numbers by token ids"),
+    ({"logit_bias": {2**40: 1}}, "logit_bias is"),
+    ({"logprobs": "all"}, "logprobs is 'all', allowed: None, or 0 or more"),
+    ({"mask": 5}, "mask is 5, allowed: a function of the answer and an array"),
+    ({"frequency_penalty": "much"}, "frequency_penalty is 'much', allowed: a number that fits"),
+    ({"min_new_tokens": -1}, "at least -1 new tokens, allowed: 0 or more")))
+def test_bad_rules(model, given, says):
+    refuses(ValueError, says, kvmlir.Server(model, pages(model)).add, [1], **given)

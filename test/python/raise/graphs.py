@@ -38,6 +38,38 @@ def raised(text, path, *options):
     return compiled(module, path, *options)
 
 
+def imported(text, folder, weights, options):
+    """model.mlir and weights.safetensors in a folder, as kv-import makes them of a graph and its f32 weights."""
+    from kv_import.graphs.raised_weights import write_raised_weights
+    module, errors = opt(text, f"--kv-raise={options} tables=true")
+    assert module is not None, errors
+    (folder / "model.mlir").write_text(module)
+    write_weights(folder / "exported", weights)
+    write_raised_weights(folder / "exported", folder / "weights.safetensors", folder / "model.mlir")
+    return module
+
+
+def widened(text, sizes, last):
+    """A graph of the same model whose static sizes are others: those of `last` at a shape's end."""
+    def resized(word, at_end):
+        size = word.strip()
+        table = last if at_end and size in last else sizes
+        return word.replace(size, table[size]) if size in table else word
+
+    def shape(match):
+        words = re.split("([x,])", match[2])
+        sizes = [i for i in range(0, len(words), 2) if not re.search("^(b?f|i)[0-9]", words[i])]
+        for i in sizes:
+            words[i] = resized(words[i], i == sizes[-1])
+        return match[1] + "".join(words) + match[3]
+
+    for shapes in (r"(tensor<)([0-9?x]+x(?:b?f[0-9]+|i32))(>)", r"(output_shape \[)([^\]]*)(\])",
+                   r"(extract_slice [^\[]*\[)([^\]]*)(\])", r"(extract_slice [^\[]*\[[^\]]*\] \[)([^\]]*)(\])"):
+        text = re.sub(shapes, shape, text)
+    return re.sub(r"((?:arith.constant (?:dense<)?|scale = ))([0-9.e+-]+)(>? : (?:tensor<)?(?:i64|i32|index|f32|f64)\b)",
+                  lambda found: found[1] + sizes.get(found[2], found[2]) + found[3], text)
+
+
 def plain(text, path, *options):
     module, errors = opt(text, "--kv-plain")
     assert module is not None, errors

@@ -1,6 +1,6 @@
 """Every architecture of architectures.py by one command, as users type it: kv-import FOLDER. Compared with
-transformers as check_models.py does; what is found is put into benchmarks/results/models.json and
-docs/reference/models.md.
+transformers as check_models.py does; what is found is put into benchmarks/results/models.json,
+which the site shows (docs/reference/models.md).
 
     record_models.py [--left] [NAME...]     --left: those that the record does not call equal
 
@@ -18,8 +18,10 @@ from pathlib import Path
 import transformers
 from architectures import ARCHITECTURES, RENAMED, publish
 from check_models import LIMIT, Failed, compared, compiled, imported, make, ours, prompts_of
-from model_table import PAGE, RECORD, ROOT, page, record
 from tokenizers import Tokenizer, models
+
+ROOT = Path(__file__).resolve().parents[3]
+RECORD = ROOT / "benchmarks/results/models.json"
 
 
 def write_tokenizer(folder, vocab):
@@ -72,13 +74,13 @@ def write(rows):
     found = {"transformers": transformers.__version__, "system": platform.platform(), "cores": os.cpu_count(),
              "rows": [rows[name] for name in ARCHITECTURES if name in rows]}
     RECORD.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8"), found), encoding="utf-8")
 
 
 def main():
     transformers.utils.logging.disable_progress_bar()
     transformers.utils.logging.set_verbosity_error()
-    rows = {row["name"]: row for row in record()["rows"]}
+    known = json.loads(RECORD.read_text(encoding="utf-8"))["rows"] if RECORD.exists() else []
+    rows = {row["name"]: row for row in known}
     names = [name for name in sys.argv[1:] if name != "--left"] or list(ARCHITECTURES)
     unknown = [name for name in names if name not in ARCHITECTURES]
     if unknown:

@@ -1,6 +1,7 @@
-"""An index of an engine's cached prefixes, kept from its events as docs/guides/observability.md says.
+"""An index of an engine's cached prefixes, kept from its events.
 
-Written from that page alone: hashes, frames and fields are checked against it."""
+Written from docs/guides/observability.md and docs/reference/events.md alone: hashes, frames and fields are checked
+against these pages."""
 
 import hashlib
 import struct

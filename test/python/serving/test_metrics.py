@@ -8,8 +8,9 @@ import threading
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+import reference
 from test_events import DRIVER, KvRun, Manager
-from tools import ROOT, open_own
+from tools import open_own
 
 pytestmark = pytest.mark.skipif(not DRIVER, reason="libzmq or prometheus-cpp is not there")
 
@@ -75,13 +76,8 @@ def test_a_managers_figures(tmp_path):
     manager.close()
 
 
-def documented():
-    page = (ROOT / "docs/guides/observability.md").read_text(encoding="utf-8")
-    return set(re.findall(r"^\| `((?:kv_|vllm:)\w+)`", page, flags=re.M))
-
-
 def test_names_units_and_documents(tmp_path):
-    """Of kv-run, which has all of them: as Prometheus names things, and as the page lists them."""
+    """Of kv-run, which has all but a peer's: as Prometheus names things, and as the reference lists them."""
     port = free_port()
     serving = KvRun(tmp_path, "--metrics", f"127.0.0.1:{port}", "--metrics-vllm", "tiny", "--pages", "30",
                     "--events", f"ipc://{tmp_path}/e", "--disk-dir", str(tmp_path / "disk"), "--disk-bytes", "1000000",
@@ -90,7 +86,13 @@ def test_names_units_and_documents(tmp_path):
     _, families = scrape(port)
     own = {family.name + ("_total" if family.type == "counter" else ""): family
            for family in families.values() if not family.name.startswith("exposer_")}
-    assert set(own) == documented()
+    listed = reference.metric_rows()
+    assert set(own) == {name for name in listed if not name.startswith("kv_peer_")}
+    assert {name: (family.type, family.documentation) for name, family in own.items()} == {
+        name: listed[name][:2] for name in own}
+    for name, (_, _, label, values) in listed.items():
+        seen = {sample.labels.get(label) for sample in own[name].samples} if label and name in own else set()
+        assert seen <= {*values}, name
     for name, family in own.items():
         assert family.documentation.endswith("."), name
         assert re.fullmatch(r"(kv_|vllm:)[a-z][a-z0-9_]*[a-z]", name), name

@@ -236,10 +236,10 @@ def test_the_log_has_reasons(folder):
         cache = [line for line in server.before if "the cache has" in line]
         assert cache == ["kv-serve: note: the cache has 128 pages of 16 tokens, 0.5 MiB; a request may have 512 "
                          "tokens, a step 16 requests\n"]
-        assert post(server.port, "/v1/completions", {**COMPLETION, "n": 2})[0] == 400
+        assert post(server.port, "/v1/completions", {**COMPLETION, "n": 33})[0] == 400
         status, printed = server.end()
         assert status == 0
-        assert "POST /v1/completions: 400: n is 2, allowed: 1; kv-serve has nothing else" in printed
+        assert "POST /v1/completions: 400: n is 33, allowed: an integer from 1 to 32" in printed
 
 
 @pytest.mark.parametrize("tool", (KV_IMPORT, KV_GENERATE, KV_SERVE), ids=lambda tool: tool.name)

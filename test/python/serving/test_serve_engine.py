@@ -30,7 +30,7 @@ class Failing:
 
     def add(self, tokens, listener):
         self.num_requests += 1
-        return Stream(prompt_tokens=0, cached_tokens=0)
+        return Stream(prompt_tokens=0, cached_tokens=0, prompt_logprobs=[])
 
     def step(self):
         if self.num_requests:

@@ -8,10 +8,11 @@ import time
 
 import pytest
 
+import reference
 from kv_import import synthetic
 from peers import Decode, Prefill, command, environment, nixl
 from test_windows import Model
-from tools import KV_IMPORT, ROOT, find, manifest, open_own, run
+from tools import KV_IMPORT, find, manifest, open_own, run
 
 KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
 pytestmark = pytest.mark.skipif(not (KV_COMPILE and KV_RUN), reason="kv-run is not built")
@@ -151,9 +152,8 @@ def test_two_decoding_sides(model):
 
 
 def test_metrics(model):
-    """The rows that docs/guides/transport.md has, while both sides run."""
-    page = (ROOT / "docs/guides/transport.md").read_text(encoding="utf-8")
-    documented = {line.split("`")[1] for line in page.splitlines() if line.startswith("| `kv_peer_")}
+    """The reference lists what both sides serve while they run."""
+    documented = {name for name in reference.metric_rows() if name.startswith("kv_peer_")}
     artifact, (request,) = model.artifact(PAGE), model.requests((90,), new=4)
 
     def port():

@@ -161,6 +161,76 @@ static void aborts(void) {
   EXPECT(before == after);
 }
 
+// Tokens that are not larger than those before.
+static int32_t falling(void *calls, const int32_t *answer, int64_t numTokens,
+                       uint32_t *allowed, int64_t numWords) {
+  EXPECT(numWords == (Vocab + 31) / 32 && allowed[0] == 0);
+  EXPECT(numTokens == (*(int64_t *)calls)++);
+  int32_t last = numTokens ? answer[numTokens - 1] : Vocab - 1;
+  for (int32_t token = 0; token <= last; ++token)
+    allowed[token / 32] |= 1u << token % 32;
+  return last == 0;
+}
+
+static void rules(void) {
+  KvServer *server = serverOf(0);
+  KvGenerationRequest request = requestOf("forced", 4);
+  KvLogitBias bias = {3, 1e6f};
+  request.logitBias = &bias;
+  request.numLogitBias = 1;
+  Answer forced = serve(server, &request);
+  EXPECT(forced.count == 4);
+  for (int i = 0; i < forced.count; ++i)
+    EXPECT(forced.tokens[i] == 3);
+
+  int64_t calls = 0;
+  request = requestOf("masked", 5);
+  request.mask = falling;
+  request.maskData = &calls;
+  Answer masked = serve(server, &request);
+  EXPECT(calls >= masked.count);
+  for (int i = 1; i < masked.count; ++i)
+    EXPECT(masked.tokens[i] <= masked.tokens[i - 1]);
+
+  // The prompt's tokens but the first, then those of the answer.
+  request = requestOf("known", 2);
+  request.numLogprobs = 3;
+  request.numPromptLogprobs = 1;
+  OK(kvServerAdd(server, &request));
+  int64_t ofPrompt = 0, ofAnswer = 0;
+  for (int32_t more = 1; more;) {
+    const KvServerEvent *events = NULL;
+    int64_t count = 0;
+    OK(kvServerStep(server, &more));
+    OK(kvServerGetEvents(server, &events, &count));
+    for (int64_t i = 0; i < count; ++i) {
+      const KvServerEvent *event = &events[i];
+      if (event->kind == KV_SERVER_PROMPT_TOKEN) {
+        EXPECT(event->index == ++ofPrompt && event->numTop == 0);
+        EXPECT(event->token == prompt[ofPrompt] && event->rank > 0);
+        EXPECT(event->logprob <= 0);
+      } else if (event->kind == KV_SERVER_TOKEN) {
+        ++ofAnswer;
+        EXPECT(event->rank == 1 && event->numTop == 2);
+        EXPECT(event->top[0].token == event->token);
+        EXPECT(event->top[0].logprob == event->logprob);
+        EXPECT(event->top[1].logprob <= event->logprob);
+      }
+    }
+  }
+  EXPECT(ofPrompt == 8 && ofAnswer == 2);
+
+  request = requestOf("a", 1);
+  request.numLogprobs = -1;
+  FAILS(kvServerAdd(server, &request), Invalid,
+        "request a: numLogprobs is -1, allowed: 0 (none) or more");
+  request.numLogprobs = 0;
+  request.numLogitBias = 1;
+  FAILS(kvServerAdd(server, &request), Invalid,
+        "request a: 1 logit biases at null");
+  kvServerDestroy(server);
+}
+
 static void refuses(void) {
   KvServer *server = serverOf(0), *none = NULL;
   KvGenerationRequest request = requestOf("a", -1);
@@ -264,6 +334,7 @@ int main(void) {
   manager = managerOf(model);
   answers();
   aborts();
+  rules();
   refuses();
   identifies();
   // The server keeps what it needs.

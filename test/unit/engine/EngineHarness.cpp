@@ -188,47 +188,64 @@ Retention EngineHarness::retentionOf(uint32_t word) const {
           .prefixDuration = duration(word / 64)};
 }
 
+std::string EngineHarness::completeStep(uint32_t which) {
+  if (inFlight.empty())
+    return {};
+  Ticket ticket = std::next(inFlight.begin(), which % inFlight.size())->first;
+  return execute(
+      {.kind = Command::CompleteStep, .a = static_cast<int64_t>(ticket)});
+}
+
+std::string EngineHarness::beginStep(uint32_t members) {
+  std::string fault = execute({.kind = Command::BeginStep});
+  for (int32_t of = 0; of < options.maxSequences; ++of)
+    if (fault.empty() && members >> of & 1 && interpreter.isOpen(of) &&
+        !inFlight.empty())
+      fault = execute({.kind = Command::Join,
+                       .sequence = of,
+                       .a = static_cast<int64_t>(inFlight.rbegin()->first)});
+  return fault;
+}
+
+std::string EngineHarness::openSequence(uint32_t word) {
+  Retention retention;
+  if (word % 4 == 0)
+    retention = retentionOf(word / 4);
+  Scope scope;
+  if (word / 512 % 8 == 0)
+    scope.salt = "tenant";
+  else if (word / 512 % 8 == 1)
+    scope.adapter = "tenant";
+  std::string fault =
+      execute({.kind = Command::Open, .scope = scope, .retention = retention});
+  int32_t opened = -1;
+  for (int32_t of = 0; of < options.maxSequences; ++of)
+    if (interpreter.isOpen(of) && interpreter.promptLength(of) == 0)
+      opened = of;
+  if (!fault.empty() || opened < 0)
+    return fault;
+  return append(opened, 1 + word % (5 * options.pageSize), word | 1);
+}
+
+std::string EngineHarness::wholeRequest(int32_t slot, uint32_t word) {
+  std::string fault = reserve(slot, 0);
+  if (fault.empty())
+    fault = beginStep(1u << slot);
+  if (fault.empty())
+    fault = compute(slot, word | 1);
+  if (fault.empty() && word % 4)
+    fault = completeStep(word);
+  if (fault.empty() && word / 4 % 4 == 0)
+    fault = execute({.kind = Command::Release, .sequence = slot});
+  return fault;
+}
+
 std::string EngineHarness::step(uint32_t word) {
   uint32_t operation = word % 32, rest = word / 32;
   int32_t slot = pick(rest % 64);
   rest /= 64; // 21 bits
-  auto complete = [&](uint32_t which) -> std::string {
-    if (inFlight.empty())
-      return {};
-    Ticket ticket = std::next(inFlight.begin(), which % inFlight.size())->first;
-    return execute(
-        {.kind = Command::CompleteStep, .a = static_cast<int64_t>(ticket)});
-  };
-  auto begin = [&](uint32_t members) {
-    std::string fault = execute({.kind = Command::BeginStep});
-    for (int32_t of = 0; of < options.maxSequences; ++of)
-      if (fault.empty() && members >> of & 1 && interpreter.isOpen(of) &&
-          !inFlight.empty())
-        fault = execute({.kind = Command::Join,
-                         .sequence = of,
-                         .a = static_cast<int64_t>(inFlight.rbegin()->first)});
-    return fault;
-  };
-  if (slot < 0 || operation < 4) {
-    Retention retention;
-    if (rest % 4 == 0)
-      retention = retentionOf(rest / 4);
-    Scope scope;
-    if (rest / 512 % 8 == 0)
-      scope.salt = "tenant";
-    else if (rest / 512 % 8 == 1)
-      scope.adapter = "tenant";
-    std::string fault = execute(
-        {.kind = Command::Open, .scope = scope, .retention = retention});
-    int32_t opened = -1;
-    for (int32_t of = 0; of < options.maxSequences; ++of)
-      if (interpreter.isOpen(of) && interpreter.promptLength(of) == 0)
-        opened = of;
-    if (!fault.empty() || opened < 0)
-      return fault;
-    return append(opened, 1 + rest % (5 * options.pageSize), rest | 1);
-  }
-  std::string fault;
+  if (slot < 0 || operation < 4)
+    return openSequence(rest);
   switch (operation) {
   case 4:
   case 5:
@@ -242,7 +259,7 @@ std::string EngineHarness::step(uint32_t word) {
   case 11:
   case 12:
   case 13:
-    return begin(rest);
+    return beginStep(rest);
   case 14:
   case 15:
   case 16:
@@ -274,7 +291,7 @@ std::string EngineHarness::step(uint32_t word) {
   case 24:
   case 25:
   case 26:
-    return complete(rest);
+    return completeStep(rest);
   case 27:
     if (rest % 8 == 0) {
       ++coverage.resets;
@@ -292,17 +309,8 @@ std::string EngineHarness::step(uint32_t word) {
     return execute({.kind = Command::SetRetention,
                     .sequence = slot,
                     .retention = retentionOf(rest / 8)});
-  default: // a whole request
-    fault = reserve(slot, 0);
-    if (fault.empty())
-      fault = begin(1u << slot);
-    if (fault.empty())
-      fault = compute(slot, rest | 1);
-    if (fault.empty() && rest % 4)
-      fault = complete(rest);
-    if (fault.empty() && rest / 4 % 4 == 0)
-      fault = execute({.kind = Command::Release, .sequence = slot});
-    return fault;
+  default:
+    return wholeRequest(slot, rest);
   }
 }
 
@@ -412,26 +420,91 @@ int64_t EngineHarness::workBefore(const Command &command) const {
   }
 }
 
+static std::string mustRefuse(const CommandInterpreter::Outcome &outcome,
+                              bool refuse) {
+  if (refuse == outcome.refused.has_value())
+    return {};
+  return refuse ? "the engine does what it should refuse"
+                : concat("refused: ", outcome.refused->message);
+}
+
+void EngineHarness::applyOpen(const Command &command, int32_t opened) {
+  model.open(opened,
+             concat(std::string(command.scope.salt.value_or("-")), ",",
+                    std::string(command.scope.adapter.value_or("-"))),
+             command.retention);
+  computed[opened] = 0;
+}
+
+std::string EngineHarness::applyReserve(const Command &command,
+                                        const CacheEngine::Plan &plan) {
+  int32_t slot = command.sequence;
+  CacheEngine::Plan expected =
+      model.reserve(slot, interpreter.prompt(slot, command.prompt),
+                    {.length = command.a,
+                     .chunk = command.b,
+                     .draft = command.c,
+                     .reuse = command.d != 0});
+  ++coverage.refused[static_cast<int>(plan.verdict)];
+  if (plan.fits()) {
+    coverage.hits += plan.hitPages;
+    coverage.revived += plan.revivedPages;
+    computed[slot] =
+        std::max(computed[slot], interpreter.sequence(slot).processedTokens());
+  }
+  if (plan.verdict != expected.verdict || plan.hitPages != expected.hitPages ||
+      plan.newPages != expected.newPages ||
+      plan.revivedPages != expected.revivedPages)
+    return concat("verdict ", int(plan.verdict), ", ", plan.hitPages, " hits, ",
+                  plan.newPages, " new, ", plan.revivedPages,
+                  " revived; expected ", int(expected.verdict), ", ",
+                  expected.hitPages, ", ", expected.newPages, ", ",
+                  expected.revivedPages);
+  return {};
+}
+
+std::string
+EngineHarness::applyJoin(const Command &command,
+                         const CommandInterpreter::Outcome &outcome) {
+  int32_t slot = command.sequence;
+  EngineModel::Request &request = model.requests[slot];
+  Ticket ticket = static_cast<Ticket>(command.a);
+  bool refuse =
+      !model.isOpen(ticket) || request.borrows || model.waits(request);
+  if (refuse)
+    return mustRefuse(outcome, true);
+  request.stamp = std::max(request.stamp, ticket);
+  // What the step computes: tokens that are known, and drafts.
+  Prompt prompt = interpreter.prompt(slot);
+  const Sequence &sequence = interpreter.sequence(slot);
+  int64_t end = int64_t(request.held) * options.pageSize;
+  for (int32_t group = 0; group < options.groups.size(); ++group)
+    for (PageId page : sequence.pages(group))
+      if (page != NullPage)
+        inFlight[ticket].set(page);
+  for (int64_t at = request.processed; at < end; ++at)
+    for (int32_t group = 0; group < options.groups.size(); ++group)
+      memory[size_t(sequence.pages(group)[at / options.pageSize]) *
+                 options.pageSize +
+             at % options.pageSize] =
+          at < prompt.length() ? value(prompt, at, group) : -1;
+  computed[slot] = std::max(computed[slot], std::min(end, prompt.length()));
+  for (int32_t of = 0; of < options.maxSequences; ++of)
+    if (std::string fault = readBack(of); !fault.empty())
+      return fault;
+  return mustRefuse(outcome, false);
+}
+
 /// Does the same to the model; compares what was answered.
 std::string EngineHarness::apply(const Command &command,
                                  const CommandInterpreter::Outcome &outcome) {
   int32_t slot = command.sequence;
-  auto mustRefuse = [&](bool refuse) -> std::string {
-    if (refuse == outcome.refused.has_value())
-      return {};
-    return refuse ? "the engine does what it should refuse"
-                  : concat("refused: ", outcome.refused->message);
-  };
+  auto mustRefuse = [&](bool refuse) { return ::mustRefuse(outcome, refuse); };
   bool full = std::ranges::all_of(model.requests, &EngineModel::Request::open);
   switch (command.kind) {
   case Command::Open:
-    if (!full && outcome.opened >= 0) {
-      model.open(outcome.opened,
-                 concat(std::string(command.scope.salt.value_or("-")), ",",
-                        std::string(command.scope.adapter.value_or("-"))),
-                 command.retention);
-      computed[outcome.opened] = 0;
-    }
+    if (!full && outcome.opened >= 0)
+      applyOpen(command, outcome.opened);
     return mustRefuse(full);
   case Command::SetRetention:
     model.requests[slot].retention = command.retention;
@@ -439,32 +512,8 @@ std::string EngineHarness::apply(const Command &command,
   case Command::Tokens:
   case Command::Image:
     return {};
-  case Command::Reserve: {
-    CacheEngine::Plan expected =
-        model.reserve(slot, interpreter.prompt(slot, command.prompt),
-                      {.length = command.a,
-                       .chunk = command.b,
-                       .draft = command.c,
-                       .reuse = command.d != 0});
-    const CacheEngine::Plan &plan = *outcome.plan;
-    ++coverage.refused[static_cast<int>(plan.verdict)];
-    if (plan.fits()) {
-      coverage.hits += plan.hitPages;
-      coverage.revived += plan.revivedPages;
-      computed[slot] = std::max(computed[slot],
-                                interpreter.sequence(slot).processedTokens());
-    }
-    if (plan.verdict != expected.verdict ||
-        plan.hitPages != expected.hitPages ||
-        plan.newPages != expected.newPages ||
-        plan.revivedPages != expected.revivedPages)
-      return concat("verdict ", int(plan.verdict), ", ", plan.hitPages,
-                    " hits, ", plan.newPages, " new, ", plan.revivedPages,
-                    " revived; expected ", int(expected.verdict), ", ",
-                    expected.hitPages, ", ", expected.newPages, ", ",
-                    expected.revivedPages);
-    return {};
-  }
+  case Command::Reserve:
+    return applyReserve(command, *outcome.plan);
   case Command::Commit:
     if (outcome.refused)
       return mustRefuse(false);
@@ -498,34 +547,8 @@ std::string EngineHarness::apply(const Command &command,
     std::string fault = mustRefuse(refuse);
     return fault.empty() && !refuse ? runStep(outcome.step) : fault;
   }
-  case Command::Join: {
-    EngineModel::Request &request = model.requests[slot];
-    Ticket ticket = static_cast<Ticket>(command.a);
-    bool refuse =
-        !model.isOpen(ticket) || request.borrows || model.waits(request);
-    if (refuse)
-      return mustRefuse(true);
-    request.stamp = std::max(request.stamp, ticket);
-    // What the step computes: tokens that are known, and drafts.
-    Prompt prompt = interpreter.prompt(slot);
-    const Sequence &sequence = interpreter.sequence(slot);
-    int64_t end = int64_t(request.held) * options.pageSize;
-    for (int32_t group = 0; group < options.groups.size(); ++group)
-      for (PageId page : sequence.pages(group))
-        if (page != NullPage)
-          inFlight[ticket].set(page);
-    for (int64_t at = request.processed; at < end; ++at)
-      for (int32_t group = 0; group < options.groups.size(); ++group)
-        memory[size_t(sequence.pages(group)[at / options.pageSize]) *
-                   options.pageSize +
-               at % options.pageSize] =
-            at < prompt.length() ? value(prompt, at, group) : -1;
-    computed[slot] = std::max(computed[slot], std::min(end, prompt.length()));
-    for (int32_t of = 0; of < options.maxSequences; ++of)
-      if (std::string fault = readBack(of); !fault.empty())
-        return fault;
-    return mustRefuse(false);
-  }
+  case Command::Join:
+    return applyJoin(command, outcome);
   case Command::CompleteStep: {
     Ticket ticket = static_cast<Ticket>(command.a);
     bool refuse = !model.isOpen(ticket);

@@ -64,6 +64,15 @@ private:
   std::string append(int32_t slot, uint32_t count, uint32_t word);
   std::string reserve(int32_t slot, uint32_t word);
   std::string compute(int32_t slot, uint32_t word);
+  std::string openSequence(uint32_t word);
+  std::string wholeRequest(int32_t slot, uint32_t word);
+  std::string beginStep(uint32_t members);
+  std::string completeStep(uint32_t which);
+  void applyOpen(const Command &command, int32_t opened);
+  std::string applyReserve(const Command &command,
+                           const CacheEngine::Plan &plan);
+  std::string applyJoin(const Command &command,
+                        const CommandInterpreter::Outcome &outcome);
   std::string apply(const Command &command,
                     const CommandInterpreter::Outcome &outcome);
   std::string runStep(const CacheEngine::Step &step);

@@ -65,6 +65,56 @@ void serve(PagedKVCacheManager &manager, const std::atomic<bool> &ended) {
   }
 }
 
+struct Told {
+  std::atomic<int64_t> batches = 0, snapshots = 0, replayed = 0, resets = 0;
+};
+
+/// Reads events, and asks for those that were and for all.
+void route(const std::atomic<bool> &ended, Told &told) {
+  zmq::context_t context;
+  zmq::socket_t events(context, zmq::socket_type::sub);
+  events.set(zmq::sockopt::subscribe, "");
+  events.set(zmq::sockopt::rcvtimeo, 100);
+  events.connect(localEndpoint("events"));
+  zmq::socket_t ask(context, zmq::socket_type::dealer);
+  ask.connect(localEndpoint("replay"));
+  ask.set(zmq::sockopt::rcvtimeo, 5000);
+  for (int round = 0; !ended; ++round) {
+    zmq::message_t frame;
+    if (events.recv(frame) && !frame.more())
+      ++told.batches;
+    if (round % 20)
+      continue;
+    bool replays = round % 40;
+    ask.send(zmq::str_buffer(""), zmq::send_flags::sndmore);
+    ask.send(replays ? zmq::buffer(std::string(8, '\0'))
+                     : zmq::buffer(std::string("kv:snapshot")),
+             zmq::send_flags::none);
+    for (bool last = false; !last;) {
+      ASSERT_TRUE(ask.recv(frame)) << "no answer";
+      last = frame.size() == 8 && frame.to_string() == std::string(8, '\xff');
+      told.replayed += replays && !frame.more();
+    }
+    ASSERT_TRUE(ask.recv(frame)); // of the end marker
+    told.snapshots += !replays;
+  }
+}
+
+void resetAgain(const std::atomic<bool> &ended, Told &told) {
+  zmq::context_t context;
+  zmq::socket_t ask(context, zmq::socket_type::req);
+  ask.connect(localEndpoint("reset"));
+  ask.set(zmq::sockopt::rcvtimeo, 5000);
+  while (!ended) {
+    ask.send(zmq::str_buffer("reset_prefix_cache"), zmq::send_flags::none);
+    zmq::message_t answer;
+    ASSERT_TRUE(ask.recv(answer)) << "no answer";
+    EXPECT_EQ(answer.to_string(), "ok");
+    ++told.resets;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 } // namespace
 
 TEST(Monitoring, RunsBesideTheEnginesThread) {
@@ -105,54 +155,13 @@ TEST(Monitoring, RunsBesideTheEnginesThread) {
   // The engine goes on until nobody waits for an answer.
   std::atomic<bool> ended = false, engineEnded = false;
   std::thread engine([&] { serve(**manager, engineEnded); });
-  std::atomic<int64_t> batches = 0, snapshots = 0, replayed = 0;
-  std::thread router([&] {
-    zmq::context_t context;
-    zmq::socket_t events(context, zmq::socket_type::sub);
-    events.set(zmq::sockopt::subscribe, "");
-    events.set(zmq::sockopt::rcvtimeo, 100);
-    events.connect(localEndpoint("events"));
-    zmq::socket_t ask(context, zmq::socket_type::dealer);
-    ask.connect(localEndpoint("replay"));
-    ask.set(zmq::sockopt::rcvtimeo, 5000);
-    for (int round = 0; !ended; ++round) {
-      zmq::message_t frame;
-      if (events.recv(frame) && !frame.more())
-        ++batches;
-      if (round % 20)
-        continue;
-      bool replays = round % 40;
-      ask.send(zmq::str_buffer(""), zmq::send_flags::sndmore);
-      ask.send(replays ? zmq::buffer(std::string(8, '\0'))
-                       : zmq::buffer(std::string("kv:snapshot")),
-               zmq::send_flags::none);
-      for (bool last = false; !last;) {
-        ASSERT_TRUE(ask.recv(frame)) << "no answer";
-        last = frame.size() == 8 && frame.to_string() == std::string(8, '\xff');
-        replayed += replays && !frame.more();
-      }
-      ASSERT_TRUE(ask.recv(frame)); // of the end marker
-      snapshots += !replays;
-    }
-  });
-  std::atomic<int64_t> resets = 0;
-  std::thread admin([&] {
-    zmq::context_t context;
-    zmq::socket_t ask(context, zmq::socket_type::req);
-    ask.connect(localEndpoint("reset"));
-    ask.set(zmq::sockopt::rcvtimeo, 5000);
-    while (!ended) {
-      ask.send(zmq::str_buffer("reset_prefix_cache"), zmq::send_flags::none);
-      zmq::message_t answer;
-      ASSERT_TRUE(ask.recv(answer)) << "no answer";
-      EXPECT_EQ(answer.to_string(), "ok");
-      ++resets;
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-  });
+  Told told;
+  std::thread router([&] { route(ended, told); });
+  std::thread admin([&] { resetAgain(ended, told); });
   // All have had their turn within half a minute, also where others compute.
   auto allWereThere = [&] {
-    return batches > 5 && snapshots > 0 && replayed > 20 && resets > 5;
+    return told.batches > 5 && told.snapshots > 0 && told.replayed > 20 &&
+           told.resets > 5;
   };
   for (int i = 0; i < 50 || (i < 1500 && !allWereThere()); ++i) {
     std::string page = get((*server)->port());
@@ -165,14 +174,14 @@ TEST(Monitoring, RunsBesideTheEnginesThread) {
   router.join();
   engineEnded = true;
   engine.join();
-  EXPECT_GT(batches, 5);
-  EXPECT_GT(snapshots, 0);
-  EXPECT_GT(replayed, 20);
-  EXPECT_GT(resets, 5);
+  EXPECT_GT(told.batches, 5);
+  EXPECT_GT(told.snapshots, 0);
+  EXPECT_GT(told.replayed, 20);
+  EXPECT_GT(told.resets, 5);
   // A request that came last may be answered by a reset of its own.
-  EXPECT_LE((*manager)->figures(0).resets, resets);
+  EXPECT_LE((*manager)->figures(0).resets, told.resets);
   EXPECT_EQ((*manager)->numFreeBlocks(), 60);
   EventPublisher::Figures figures = (*publisher)->figures();
   EXPECT_GT(figures.stored, 100);
-  EXPECT_GE(figures.cleared, resets);
+  EXPECT_GE(figures.cleared, told.resets);
 }

@@ -192,8 +192,8 @@ TEST(LoadKVCacheManager, ChoosesByDevicesAndStrategy) {
   EXPECT_EQ(
       text(loadKVCacheManager(slots(16),
                               {.maxSeqLen = 16, .resetEndpoint = "ipc:///x"})),
-      "cache manager: cache events or resets are asked for, allowed: with "
-      "paged collections, which alone cache prefixes");
+      "events or resets are asked for, allowed: with paged collections on real "
+      "devices, which alone cache prefixes");
   EXPECT_EQ(text(loadKVCacheManager(MultiKVCacheParams(), {})),
             "no cache parameters are given, at least one is needed");
 }

@@ -21,7 +21,13 @@ struct Answer {
   std::vector<std::optional<uint64_t>> digests;
   std::vector<int> steps; // in which each token came
   std::map<int64_t, std::vector<float>> promptLogits;
-  std::string finish; // "stop", "length" or the error
+  struct Known {
+    TokenLogprob chosen;
+    int64_t rank;
+    std::vector<int32_t> top;
+  };
+  std::map<int64_t, Known> logprobs; // by position
+  std::string finish;                // "stop", "length" or the error
   GenerationCounts counts;
   int finishes = 0;
 };
@@ -55,6 +61,16 @@ public:
                     std::span<const float> row) override {
     auto [at, fresh] = answers[&request].promptLogits.emplace(
         position, std::vector<float>(row.begin(), row.end()));
+    EXPECT_TRUE(fresh) << "position " << position << " came twice";
+  }
+
+  void logprobs(const GenerationRequest &request, int64_t position,
+                const TokenLogprobs &found) override {
+    Answer::Known known = {found.chosen, found.rank, {}};
+    for (const TokenLogprob &one : found.top)
+      known.top.push_back(one.token);
+    bool fresh =
+        answers[&request].logprobs.emplace(position, std::move(known)).second;
     EXPECT_TRUE(fresh) << "position " << position << " came twice";
   }
 
@@ -370,13 +386,104 @@ TEST(TextGenerator, PromptLogitsAreCompleteInSpiteOfTheCache) {
   EXPECT_TRUE(served.answers[0].promptLogits.empty());
 }
 
+/// Of the prompt's tokens but the first, and of the answer's, whatever is
+/// cached and however the prompt is cut.
+TEST(TextGenerator, LogprobsAreThoseOfTheRows) {
+  Limits limits;
+  limits.pageSize = 2;
+  limits.maxBatchTokens = 5;
+  GenerationRequest other = request("a", 9, 4), asked = request("b", 9, 4);
+  asked.arrivalStep = 3; // when the prompt is cached
+  asked.logprobs = 2;
+  GenerationRequest whole = asked;
+  whole.id = "c";
+  whole.promptLogprobs = 0;
+  Served served({other, asked, whole}, limits);
+  EXPECT_GT(served.answers[1].counts.cachedTokens, 0);
+  EXPECT_EQ(served.answers[2].counts.cachedTokens, 0);
+  EXPECT_TRUE(served.answers[0].logprobs.empty());
+  EXPECT_EQ(served.answers[1].logprobs.size(), 4u);
+  EXPECT_EQ(served.answers[2].logprobs.size(), 8u + 4u);
+  std::vector<int32_t> all = asked.tokens;
+  all.insert(all.end(), served.answers[1].tokens.begin(),
+             served.answers[1].tokens.end());
+  LogitReader reader;
+  for (const auto &[position, known] : served.answers[2].logprobs) {
+    std::vector<float> row = FakeModel::logits(std::span(all).first(position));
+    bool isAnswer = position >= 9;
+    TokenLogprobs expected =
+        reader.logprobs(row, all[position], isAnswer ? 2 : 0);
+    EXPECT_EQ(known.chosen.token, all[position]);
+    EXPECT_EQ(known.chosen.logprob, expected.chosen.logprob);
+    EXPECT_EQ(known.rank, expected.rank);
+    EXPECT_EQ(known.top.size(), isAnswer ? 2u : 0u);
+    if (isAnswer) {
+      EXPECT_EQ(served.answers[1].logprobs[position].chosen.logprob,
+                known.chosen.logprob);
+      EXPECT_EQ(known.rank, 1); // greedy
+    }
+  }
+}
+
+TEST(TextGenerator, BadRulesAreRefused) {
+  auto sentence = [](const std::function<void(GenerationRequest &)> &change) {
+    GenerationRequest bad = request("a", 3, 2);
+    change(bad);
+    return Served({bad}).answers[0].finish;
+  };
+  EXPECT_EQ(sentence([](auto &r) { r.rules.repetitionPenalty = 0; }),
+            "request a: repetition penalty is 0.000000, allowed: above 0");
+  EXPECT_EQ(sentence([](auto &r) { r.rules.frequencyPenalty = NAN; }),
+            "request a: frequency penalty is nan, allowed: a finite number");
+  EXPECT_EQ(sentence([](auto &r) { r.rules.bias = {{50, 1}}; }),
+            "request a: a logit bias is of token 50, the vocabulary is 0 to "
+            "49");
+  EXPECT_EQ(sentence([](auto &r) { r.rules.bias = {{5, INFINITY}}; }),
+            "request a: the logit bias of token 5 is inf, allowed: a finite "
+            "number");
+  EXPECT_EQ(sentence([](auto &r) { r.logprobs = 51; }),
+            "request a: log probabilities of 51 tokens, allowed: 0 to 50");
+}
+
+/// Lets tokens follow that are larger than the one before; after `last` none.
+struct Ascending : TokenMask {
+  explicit Ascending(int32_t last) : last(last) {}
+  Expected<void> allow(std::span<const int32_t> answer,
+                       std::span<uint32_t> allowed) override {
+    EXPECT_EQ(answer.size(), calls++);
+    for (int32_t t = answer.empty() ? 0 : answer.back() + 1; t <= last; ++t)
+      allowed[t / 32] |= 1u << t % 32;
+    return {};
+  }
+  int32_t last;
+  size_t calls = 0;
+};
+
+TEST(TextGenerator, AMaskIsAskedOnceForEachToken) {
+  std::vector<GenerationRequest> requests = {request("a", 5, 40)};
+  requests[0].rules.mask = std::make_shared<Ascending>(49);
+  FakeModel model;
+  Recorder recorder(model);
+  auto manager = loadKVCacheManager(
+      fakeParams(4), {.maxBatchSize = 2, .maxSeqLen = 64, .numPages = 64});
+  TextGenerator generator(model, **manager, recorder,
+                          {.scheduler = {.maxBatch = 2}, .maxSeqLen = 64});
+  generator.run(requests);
+  const Answer &answer = recorder.answers[&requests[0]];
+  EXPECT_TRUE(std::ranges::is_sorted(answer.tokens));
+  EXPECT_EQ(answer.tokens.back(), 49);
+  EXPECT_EQ(answer.finish, "request a: token " +
+                               std::to_string(answer.tokens.size()) +
+                               ": the mask allows no token");
+}
+
 /// Random loads on pools from scarce to ample: every answer is the one that its
 /// request gets alone. Served checks the rest, and the manager its invariants.
 TEST(TextGenerator, RandomLoads) {
   std::mt19937 random(11);
   auto below = [&](int limit) { return static_cast<int>(random() % limit); };
   int64_t preemptions = 0, hits = 0, served = 0, dumps = 0, elsewhere = 0;
-  for (int round = 0; round < 900; ++round) {
+  for (int round = 0; round < 950; ++round) {
     Limits limits;
     limits.pageSize = 1 + below(5);
     limits.maxSeqLen = 12 + below(30);
@@ -404,6 +511,13 @@ TEST(TextGenerator, RandomLoads) {
                           .seed = static_cast<uint64_t>(below(100))};
       if (below(3) == 0)
         added.stopTokens = {below(FakeModel::Vocab), below(FakeModel::Vocab)};
+      if (below(3) == 0)
+        added.rules = {.repetitionPenalty = 1 + 0.5 * below(3),
+                       .presencePenalty = below(2) - 0.5,
+                       .frequencyPenalty = 0.25 * below(3),
+                       .bias = {{below(FakeModel::Vocab), 2.0f}},
+                       .minNewTokens = below(6)};
+      added.logprobs = below(4) - 1;
       requests.push_back(std::move(added));
     }
     Served result(requests, limits);
@@ -411,6 +525,9 @@ TEST(TextGenerator, RandomLoads) {
     elsewhere += result.model.stepsElsewhere;
     hits += result.statistics.prefixHits;
     served += result.statistics.requests - result.statistics.failedRequests;
+    for (size_t i = 0; i < requests.size(); ++i)
+      EXPECT_EQ(result.answers[i].logprobs.size(),
+                requests[i].logprobs < 0 ? 0 : result.answers[i].tokens.size());
     for (size_t i = 0; i < requests.size(); ++i)
       if (requests[i].promptLogits && result.answers[i].counts.promptTokens) {
         ++dumps;

@@ -70,6 +70,78 @@ TEST(Manifest, NotJson) {
     EXPECT_EQ(parseError(text), "a.so: manifest: not a JSON object") << text;
 }
 
+/// What is replaced in a good manifest, and the error.
+static const struct {
+  const char *from, *to, *message;
+} cases[] = {
+    {"\"abi_version\": 2", "\"abi_version\": 3",
+     "abi_version is 3, this runtime has version 2: compile the model "
+     "again"},
+    {"\"abi_version\": 2", "\"abi_version\": \"1\"",
+     "abi_version is \"1\", expected an integer of 0 or more"},
+    {"\"abi_version\": 2", "\"abi_version\": 18446744073709551615",
+     "abi_version is 18446744073709551615, expected an integer of 0 or "
+     "more"},
+    {"\"abi_version\": 2,", "", "abi_version is missing"},
+    {"\"weight\"", "\"wait\"",
+     "entries[0].inputs[0].kind is \"wait\", expected one of input, weight, "
+     "kv.blocks, kv.cache_lengths, kv.lookup_table, kv.max_lengths, "
+     "kv.scales"},
+    {"\"i32\"", "\"int\"",
+     "entries[0].inputs[1].dtype is \"int\", expected one of f32, f16, bf16, "
+     "f8E4M3FN, f8E5M2, f8E8M0FNU, i8, i32, i64"},
+    {"[2, 3]", "[2, -3]",
+     "entries[0].inputs[0].shape holds -3, expected a size or the name of a "
+     "dimension"},
+    {"[2, 3]", "[1,1,1,1,1,1,1,1,1]",
+     "entries[0].inputs[0].shape is [1,1,1,1,1,1,1,1,1], expected an array "
+     "of at most 8 sizes"},
+    {"[2, 3]", "[\"N\", 3]",
+     "entries[0].inputs[0].shape of the weight w holds the symbol \"N\", "
+     "expected sizes"},
+    {"row_major", "column",
+     "entries[0].inputs[0].layout is \"column\", expected row_major, "
+     "n16k, q8_0x16, q4_0x16, q4_1x16, q4_kx16, q6_kx16, i8x16, f8e4m3x16, "
+     "f8e5m2x16"},
+    {"\"row_major\"", "\"row_major\", \"stored\": 3",
+     "entries[0].inputs[0].stored is 3, expected an object with shape and "
+     "order"},
+    {"\"row_major\"",
+     "\"row_major\", \"stored\": {\"shape\": [4], \"order\": [1]}",
+     "entries[0].inputs[0].stored of the weight w is "
+     "{\"order\":[1],\"shape\":[4]}, expected a shape with 6 elements and an "
+     "order of its dimensions"},
+    {"\"row_major\"", "\"row_major\", \"shard\": 3",
+     "entries[0].inputs[0].shard is 3, expected an object"},
+    {"\"row_major\"", "\"row_major\", \"shard\": {\"runs\": 1}",
+     "entries[0].inputs[0].shard.size is missing"},
+    {"\"row_major\"",
+     "\"row_major\", \"shard\": {\"runs\": 2, \"size\": 4, \"shard\": 2, "
+     "\"copies\": 1}",
+     "entries[0].inputs[0].shard of the weight w is 2 runs of 2 of 4 rows, "
+     "the argument has 2 rows in groups of 1"},
+    {"\"abi_version\": 2", "\"abi_version\": 2, \"ranks\": 0",
+     "ranks is 0, expected an integer of 1 or more"},
+    {"row_major", "n16k",
+     "entries[0].inputs[0].shape of the n16k weight w is not [N / 16, K, "
+     "16]"},
+    {"row_major", "q4_0x16",
+     "entries[0].inputs[0].shape of the q4_0x16 weight w is not i8 [N / 16, "
+     "K / group, 288]"},
+    {"row_major", "i8x16",
+     "entries[0].inputs[0].shape of the i8x16 weight w is not i8 [N / 16, 1, "
+     "64 + 16 * K]"},
+    {"\"y\"", "\"x\"", "entries[0].outputs[0].name \"x\" is used twice"},
+    {"\"symbol\": \"s\",", "", "entries[0].symbol is missing"},
+    {"\"page\": 16", "\"page\": 0",
+     "collections[0].page is 0, expected an integer of 1 or more"},
+    {"{\"kind\": \"cpu\"}", "7", "target is 7, expected an object"},
+    {"[{\"name\": \"y\", \"dtype\": \"f32\", \"shape\": [\"T\"]}]", "{}",
+     "entries[0].outputs is {}, expected an array"},
+    {"[{\"name\": \"y\", \"dtype\": \"f32\", \"shape\": [\"T\"]}]", "[3]",
+     "entries[0].outputs[0] is 3, expected an object"},
+};
+
 TEST(Manifest, NamesTheField) {
   std::string good = R"({"abi_version": 2, "target": {"kind": "cpu"},
     "collections": [{"name": "kv", "strategy": "paged", "dtype": "bf16",
@@ -81,76 +153,6 @@ TEST(Manifest, NamesTheField) {
                   "shape": ["T"]}],
       "outputs": [{"name": "y", "dtype": "f32", "shape": ["T"]}]}]})";
   ASSERT_EQ(parseError(good), "no error");
-  struct {
-    const char *from, *to, *message;
-  } cases[] = {
-      {"\"abi_version\": 2", "\"abi_version\": 3",
-       "abi_version is 3, this runtime has version 2: compile the model "
-       "again"},
-      {"\"abi_version\": 2", "\"abi_version\": \"1\"",
-       "abi_version is \"1\", expected an integer of 0 or more"},
-      {"\"abi_version\": 2", "\"abi_version\": 18446744073709551615",
-       "abi_version is 18446744073709551615, expected an integer of 0 or "
-       "more"},
-      {"\"abi_version\": 2,", "", "abi_version is missing"},
-      {"\"weight\"", "\"wait\"",
-       "entries[0].inputs[0].kind is \"wait\", expected one of input, weight, "
-       "kv.blocks, kv.cache_lengths, kv.lookup_table, kv.max_lengths, "
-       "kv.scales"},
-      {"\"i32\"", "\"int\"",
-       "entries[0].inputs[1].dtype is \"int\", expected one of f32, f16, bf16, "
-       "f8E4M3FN, f8E5M2, f8E8M0FNU, i8, i32, i64"},
-      {"[2, 3]", "[2, -3]",
-       "entries[0].inputs[0].shape holds -3, expected a size or the name of a "
-       "dimension"},
-      {"[2, 3]", "[1,1,1,1,1,1,1,1,1]",
-       "entries[0].inputs[0].shape is [1,1,1,1,1,1,1,1,1], expected an array "
-       "of at most 8 sizes"},
-      {"[2, 3]", "[\"N\", 3]",
-       "entries[0].inputs[0].shape of the weight w holds the symbol \"N\", "
-       "expected sizes"},
-      {"row_major", "column",
-       "entries[0].inputs[0].layout is \"column\", expected row_major, "
-       "n16k, q8_0x16, q4_0x16, q4_1x16, q4_kx16, q6_kx16, i8x16, f8e4m3x16, "
-       "f8e5m2x16"},
-      {"\"row_major\"", "\"row_major\", \"stored\": 3",
-       "entries[0].inputs[0].stored is 3, expected an object with shape and "
-       "order"},
-      {"\"row_major\"",
-       "\"row_major\", \"stored\": {\"shape\": [4], \"order\": [1]}",
-       "entries[0].inputs[0].stored of the weight w is "
-       "{\"order\":[1],\"shape\":[4]}, expected a shape with 6 elements and an "
-       "order of its dimensions"},
-      {"\"row_major\"", "\"row_major\", \"shard\": 3",
-       "entries[0].inputs[0].shard is 3, expected an object"},
-      {"\"row_major\"", "\"row_major\", \"shard\": {\"runs\": 1}",
-       "entries[0].inputs[0].shard.size is missing"},
-      {"\"row_major\"",
-       "\"row_major\", \"shard\": {\"runs\": 2, \"size\": 4, \"shard\": 2, "
-       "\"copies\": 1}",
-       "entries[0].inputs[0].shard of the weight w is 2 runs of 2 of 4 rows, "
-       "the argument has 2 rows in groups of 1"},
-      {"\"abi_version\": 2", "\"abi_version\": 2, \"ranks\": 0",
-       "ranks is 0, expected an integer of 1 or more"},
-      {"row_major", "n16k",
-       "entries[0].inputs[0].shape of the n16k weight w is not [N / 16, K, "
-       "16]"},
-      {"row_major", "q4_0x16",
-       "entries[0].inputs[0].shape of the q4_0x16 weight w is not i8 [N / 16, "
-       "K / group, 288]"},
-      {"row_major", "i8x16",
-       "entries[0].inputs[0].shape of the i8x16 weight w is not i8 [N / 16, 1, "
-       "64 + 16 * K]"},
-      {"\"y\"", "\"x\"", "entries[0].outputs[0].name \"x\" is used twice"},
-      {"\"symbol\": \"s\",", "", "entries[0].symbol is missing"},
-      {"\"page\": 16", "\"page\": 0",
-       "collections[0].page is 0, expected an integer of 1 or more"},
-      {"{\"kind\": \"cpu\"}", "7", "target is 7, expected an object"},
-      {"[{\"name\": \"y\", \"dtype\": \"f32\", \"shape\": [\"T\"]}]", "{}",
-       "entries[0].outputs is {}, expected an array"},
-      {"[{\"name\": \"y\", \"dtype\": \"f32\", \"shape\": [\"T\"]}]", "[3]",
-       "entries[0].outputs[0] is 3, expected an object"},
-  };
   for (const auto &[from, to, message] : cases) {
     std::string bad = replaced(good, from, to);
     ASSERT_NE(bad, good) << from;

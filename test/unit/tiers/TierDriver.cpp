@@ -37,77 +37,96 @@ static constexpr size_t Warm = 400, Fresh = 128;
   std::_Exit(1);
 }
 
+namespace {
+/// What an earlier run has said, and this one goes on to say.
+struct Log {
+  std::vector<int32_t> written; // since the last reset
+  uint32_t resets = 0, begun = 0;
+  int file;
+
+  explicit Log(const std::string &path) {
+    std::ifstream before(path);
+    char kind;
+    for (uint32_t number; before >> kind >> number;) {
+      if (kind == 'w')
+        written.push_back(static_cast<int32_t>(number));
+      else
+        written.clear();
+      if (kind == 'r')
+        begun = number;
+      else if (kind == 'R')
+        resets = number;
+    }
+    file =
+        ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+  }
+
+  void say(char what, uint32_t number) const {
+    std::string line = concat(std::string(1, what), " ", number, "\n");
+    if (::write(file, line.data(), line.size()) !=
+        static_cast<ssize_t>(line.size()))
+      fail("the log cannot be written");
+  }
+};
+} // namespace
+
+static bool check(TestTiers &tiers, int32_t id) {
+  TestTiers::Found found = tiers.load(id);
+  if (found == TestTiers::Found::Wrong)
+    fail(concat("record ", id, " is a wrong one"));
+  return found == TestTiers::Found::Right;
+}
+
+/// The last records of the earlier run that are there.
+static std::vector<int32_t> findWarm(TestTiers &tiers, const Log &log,
+                                     std::mt19937 &random) {
+  std::vector<int32_t> written = log.written;
+  if (written.size() > Warm)
+    written.erase(written.begin(), written.end() - Warm);
+  size_t warm = 0, wanted = std::max(written.size(), Fresh) - Fresh, all = 0;
+  std::vector<int32_t> left;
+  for (size_t i = 0; i < written.size(); ++i)
+    if (check(tiers, written[i])) {
+      left.push_back(written[i]);
+      warm += i < wanted;
+    }
+  for (int i = 0; i < 200; ++i)
+    all += check(tiers, static_cast<int32_t>(random() % Ids));
+  std::cout << warm << " of " << wanted << " warm, " << all
+            << " of 200 others, " << log.begun << " resets" << std::endl;
+  return left;
+}
+
+static void reset(TestTiers &tiers, Log &log) {
+  log.say('r', ++log.begun);
+  if (Expected<void> done = tiers.connector->reset(); !done)
+    fail(done.error().message);
+  log.say('R', log.begun);
+  tiers.weights = tiers.oldestWeights = log.begun;
+}
+
 int main(int argc, char **argv) {
   if (argc < 3)
     fail("usage: KVTierDriver FOLDER SEED [OPERATIONS]");
-  std::string folder = argv[1], log = folder + "/done";
+  std::string folder = argv[1];
   std::mt19937 random(static_cast<uint32_t>(std::atoll(argv[2])));
   int64_t operations = argc > 3 ? std::atoll(argv[3]) : INT64_MAX;
-
-  std::vector<int32_t> written; // since the last reset
-  uint32_t resets = 0, begun = 0;
-  std::ifstream before(log);
-  char kind;
-  for (uint32_t number; before >> kind >> number;) {
-    if (kind == 'w')
-      written.push_back(static_cast<int32_t>(number));
-    else
-      written.clear();
-    if (kind == 'r')
-      begun = number;
-    else if (kind == 'R')
-      resets = number;
-  }
-
+  Log log(folder + "/done");
   TestTiers tiers(folder + "/tiers", /*slots=*/8, DiskRecords);
   tiers.options.ioThreads = 3;
   if (Expected<void> opened = tiers.open(); !opened)
     fail(opened.error().message);
   // A record has the contents of the reset before it. One that was under way
   // has happened, or has not.
-  tiers.weights = begun;
-  tiers.oldestWeights = resets;
-  auto check = [&](int32_t id) {
-    TestTiers::Found found = tiers.load(id);
-    if (found == TestTiers::Found::Wrong)
-      fail(concat("record ", id, " is a wrong one"));
-    return found == TestTiers::Found::Right;
-  };
-  if (written.size() > Warm)
-    written.erase(written.begin(), written.end() - Warm);
-  size_t warm = 0, wanted = std::max(written.size(), Fresh) - Fresh, all = 0;
-  std::vector<int32_t> left;
-  for (size_t i = 0; i < written.size(); ++i)
-    if (check(written[i])) {
-      left.push_back(written[i]);
-      warm += i < wanted;
-    }
-  for (int i = 0; i < 200; ++i)
-    all += check(static_cast<int32_t>(random() % Ids));
-  std::cout << warm << " of " << wanted << " warm, " << all
-            << " of 200 others, " << begun << " resets" << std::endl;
-
-  int file =
-      ::open(log.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-  auto say = [&](char what, uint32_t number) {
-    std::string line = concat(std::string(1, what), " ", number, "\n");
-    if (::write(file, line.data(), line.size()) !=
-        static_cast<ssize_t>(line.size()))
-      fail("the log cannot be written");
-  };
-  auto reset = [&] {
-    say('r', ++begun);
-    if (Expected<void> done = tiers.connector->reset(); !done)
-      fail(done.error().message);
-    say('R', begun);
-    tiers.weights = tiers.oldestWeights = begun;
-  };
-  say('s', 0);
+  tiers.weights = log.begun;
+  tiers.oldestWeights = log.resets;
+  std::vector<int32_t> left = findWarm(tiers, log, random);
+  log.say('s', 0);
   for (int32_t id : left)
-    say('w', static_cast<uint32_t>(id));
+    log.say('w', static_cast<uint32_t>(id));
   // Were it not whole, old and new records could not be told from each other.
-  if (begun != resets)
-    reset();
+  if (log.begun != log.resets)
+    reset(tiers, log);
   std::vector<int32_t> stored;
   for (int64_t i = 0; i < operations; ++i) {
     int32_t id = static_cast<int32_t>(random() % Ids);
@@ -120,13 +139,13 @@ int main(int argc, char **argv) {
       break;
     }
     case 0:
-      check(id);
+      check(tiers, id);
       break;
     case 1:
       if (!tiers.drain())
         fail("a write does not end");
       for (int32_t one : stored)
-        say('w', static_cast<uint32_t>(one));
+        log.say('w', static_cast<uint32_t>(one));
       stored.clear();
       // As if something had been computed. The index follows as fast as it can
       // be synchronized with the disk.
@@ -134,7 +153,7 @@ int main(int argc, char **argv) {
       break;
     case 2:
       if (random() % 512 == 0) {
-        reset();
+        reset(tiers, log);
         stored.clear();
       }
       break;

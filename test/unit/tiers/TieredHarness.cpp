@@ -38,14 +38,18 @@ void TieredHarness::Coverage::add(const Coverage &more) {
   stateForks += more.stateForks;
 }
 
-TieredHarness::TieredHarness(uint32_t word, const Around &around)
-    : hasQueues(around.hasQueues), weights(around.weights) {
-  uint64_t seed = word * 0x9E3779B97F4A7C15ull;
-  auto below = [&](uint32_t limit) {
+/// Small numbers from one word.
+struct TieredHarness::Choices {
+  uint32_t word;
+
+  int32_t operator()(uint32_t limit) {
     uint32_t value = word % limit;
     word /= limit;
     return static_cast<int32_t>(value);
-  };
+  }
+};
+
+void TieredHarness::setCaches(Choices &below, uint64_t seed) {
   int64_t pageSize = 2 + below(3);
   KVCacheParams one = {.geometry = {.dtype = KV_DTYPE_F32,
                                     .layers = 1,
@@ -75,7 +79,6 @@ TieredHarness::TieredHarness(uint32_t word, const Around &around)
   int64_t recordBytes = 0;
   for (const KVCacheParams &each : params.params)
     recordBytes += each.bytesPerPage() * shards * each.geometry.bands();
-  auto numPaged = static_cast<int64_t>(params.params.size());
   int32_t hostSlots = std::array{12, 1, 3, 40}[below(4)];
   if (seed >> 42 & 1) {
     for (int64_t heads : {3, 5}) {
@@ -93,6 +96,41 @@ TieredHarness::TieredHarness(uint32_t word, const Around &around)
   }
   for (KVCacheParams &each : params.params)
     each.hostSwapSpaceGB = std::ldexp(double(hostSlots * recordBytes), -30);
+}
+
+void TieredHarness::setAround(const Around &around, bool hasDisk) {
+  if (around.open) {
+    options.tiers.open = around.open;
+    options.tiers.mostWait = 10'000'000'000;
+    if (hasDisk)
+      options.tiers.diskDirectory = around.folder;
+    if (hasDisk && !around.store.empty())
+      options.tiers.blockStoreEndpoint = around.store;
+    options.tiers.model = around.model;
+    options.warn = [this](std::string_view text) {
+      untold |= text.contains("may find what was forgotten");
+    };
+    hangs = false;
+    longestWait = 1'000'000'000;
+  }
+  if (around.mostWait > 0) {
+    options.tiers.mostWait = longestWait = around.mostWait;
+    options.tiers.asynchronous = true;
+    hangs = true;
+  }
+}
+
+TieredHarness::TieredHarness(uint32_t word, const Around &around)
+    : hasQueues(around.hasQueues), weights(around.weights) {
+  uint64_t seed = word * 0x9E3779B97F4A7C15ull;
+  Choices below{word};
+  setCaches(below, seed);
+  KVCacheParams &one = params.params[0];
+  int64_t replicas = one.dataParallelDegree;
+  bool hasDisk = one.connector == KVConnector::Tiered;
+  int64_t numPaged = std::ranges::count_if(params.params, [](auto &each) {
+    return each.geometry.strategy != CacheStrategy::Recurrent;
+  });
   bool isAsynchronous = below(3) > 0;
   options = {.maxBatchSize = static_cast<int32_t>(3 * replicas),
              .maxSeqLen = maxTokens,
@@ -131,25 +169,7 @@ TieredHarness::TieredHarness(uint32_t word, const Around &around)
         std::make_unique<FickleConnector>(given, moods, seed, fault, records);
     return around.wrap ? around.wrap(given, std::move(own)) : std::move(own);
   };
-  if (around.open) {
-    options.tiers.open = around.open;
-    options.tiers.mostWait = 10'000'000'000;
-    if (hasDisk)
-      options.tiers.diskDirectory = around.folder;
-    if (hasDisk && !around.store.empty())
-      options.tiers.blockStoreEndpoint = around.store;
-    options.tiers.model = around.model;
-    options.warn = [this](std::string_view text) {
-      untold |= text.contains("may find what was forgotten");
-    };
-    hangs = false;
-    longestWait = 1'000'000'000;
-  }
-  if (around.mostWait > 0) {
-    options.tiers.mostWait = longestWait = around.mostWait;
-    options.tiers.asynchronous = true;
-    hangs = true;
-  }
+  setAround(around, hasDisk);
   for (int index = 0; hasQueues && index < one.numDevices; ++index)
     options.devices.push_back({Device::Kind::CUDA, index});
   auto made = PagedKVCacheManager::create(params, options);

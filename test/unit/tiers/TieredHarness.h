@@ -81,6 +81,10 @@ public:
   } coverage;
 
 private:
+  struct Choices;
+  void setCaches(Choices &below, uint64_t seed);
+  void setAround(const Around &around, bool hasDisk);
+
   struct Request {
     std::vector<int32_t> tokens;
     std::vector<uint32_t> cells; // what the cache holds, by position

@@ -1,6 +1,6 @@
 """What was predicted of the steps that are timed, on a 9.0: predictions.json, which
-tools/sass/predictions.py writes. (In a copy of the repository, docs/measurements/cuda.md has the same
-as a table.)
+tools/sass/predictions.py writes. The page measurements/cuda of the site
+has the same as a table.
 
 The prediction is of one machine, and what is timed runs on another: reading is scaled by the read
 ceiling that was measured, and what SMs do by their clock and number."""

@@ -60,12 +60,13 @@ class ChatFormat:
         said = " ".join(str(error).split()) or type(error).__name__  # a MemoryError says nothing
         return GenerateFailure(f"{self.model.folder / 'model.json'}: {what}: {said}")
 
-    def text(self, messages, most=None):
-        """Raises TooLong for a text of more than `most` bytes, when so many are there."""
+    def text(self, messages, most=None, continues=False, **variables):
+        """Raises TooLong for a text of more than `most` bytes, when so many are there. continues: it ends where the
+        last message does. variables: of the template, such as tools."""
+        given = {"tools": None, "documents": None, "add_generation_prompt": True, **self.model.special, **variables}
         pieces, left = [], most
         try:
-            for piece in self.template.generate(messages=messages, tools=None, documents=None,
-                                                add_generation_prompt=True, **self.model.special):
+            for piece in self.template.generate(messages=messages, **given):
                 pieces.append(piece)
                 if most is not None and (left := left - len(piece.encode())) < 0:
                     raise TooLong
@@ -73,7 +74,14 @@ class ChatFormat:
             raise
         except Exception as error:  # whatever a program can do wrong
             raise self._failure("the chat template refuses these messages", error)
-        return "".join(pieces)
+        text = "".join(pieces)
+        if not continues:
+            return text
+        last = str(messages[-1]["content"]).strip()
+        if (begin := text.rfind(last)) < 0:
+            raise self._failure("the chat template refuses these messages",
+                                ValueError("it does not show the last one as it is"))
+        return text[:begin + len(last)]
 
     def tokens(self, messages):
         # The template itself writes BOS where the model wants one.

@@ -45,7 +45,7 @@ def parse(arguments):
     parser.add_argument("--products", choices=("f8E4M3FN",),
                         help="multiply 8 bits by 8 bits in attention: queries and the softmax's "
                              "weights are rounded too, which makes the error of a cache of f8E4M3FN, "
-                             "the only one that it is for, 1.2 to 1.4 times as large (docs/guides/products.md; "
+                             "the only one that it is for, 1.2 to 1.4 times as large (docs/reference/products.md; "
                              "default: only what is in the cache is rounded)")
     parser.add_argument("--activations", choices=("bf16", "f32"),
                         help="what rows are rounded to before dense weights multiply them; bf16 is "

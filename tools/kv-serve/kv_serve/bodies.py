@@ -3,14 +3,17 @@ its one line here."""
 
 import dataclasses
 import json
-from typing import Annotated, Any, Optional
+import os
+from typing import Annotated, Any, Literal, Optional, Union
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, PlainValidator, StrictBool, StrictStr, \
     ValidationError, WithJsonSchema
 
 from .errors import RequestError, bad_field, cut
 
+UNKNOWN_FIELDS = "KV_SERVE_UNKNOWN_FIELDS"
 MOST_PROMPTS, MOST_STOPS, MOST_STOP_LENGTH, MOST_STOP_TOKENS = 128, 16, 256, 256
+MOST_ANSWERS, MOST_LOGPROBS, MOST_BIASES, MOST_CHOICES = 32, 20, 1024, 1024
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,6 +95,27 @@ def _read_salt(given):
     return given
 
 
+def _read_biases(given):
+    """By token ids, which are texts in JSON."""
+    allowed = f"an object of at most {MOST_BIASES} numbers from -100 to 100, by token ids"
+    if given is None:
+        return {}
+    if not isinstance(given, dict) or len(given) > MOST_BIASES:
+        raise bad_field("logit_bias", given, allowed)
+    for token, value in given.items():
+        if not token.isascii() or not token.isdigit() or not is_token(int(token[:11])) \
+                or isinstance(value, bool) or not isinstance(value, (int, float)) or not -100 <= value <= 100:
+            raise bad_field("logit_bias", given, allowed)
+    return given
+
+
+def _read_logprobs(given):
+    """Of a chat a flag, of a completion a number."""
+    if given is None or isinstance(given, bool) or isinstance(given, int) and 0 <= given <= MOST_LOGPROBS:
+        return given
+    raise bad_field("logprobs", given, f"true or false; of a completion an integer from 0 to {MOST_LOGPROBS}")
+
+
 def _read_content(given):
     """A text, or parts that are texts."""
     if isinstance(given, list) and all(isinstance(part, dict) and part.get("type") == "text"
@@ -100,15 +124,21 @@ def _read_content(given):
     return given
 
 
-def _read_nothing(given):
-    if given:
-        raise ValueError
-    return given
-
-
-_Nothing = Annotated[Any, BeforeValidator(_read_nothing), Allowed("nothing; kv-serve calls no tools")]
 _TextPart = {"type": "object", "required": ["type", "text"],
              "properties": {"type": {"const": "text"}, "text": {"type": "string"}}}
+
+
+class CalledFunction(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    name: Annotated[StrictStr, Allowed("a string")]
+    arguments: Annotated[StrictStr, Allowed("a string, JSON")] = "{}"
+
+
+class ToolCall(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    function: Annotated[CalledFunction, Allowed("an object with a name", kind=CalledFunction)]
 
 
 class Message(BaseModel):
@@ -117,18 +147,48 @@ class Message(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     role: Annotated[StrictStr, Allowed("a string")]
-    content: Annotated[StrictStr, BeforeValidator(_read_content),
+    content: Annotated[Optional[StrictStr], BeforeValidator(_read_content),
                        Allowed('a string, or a list of {"type": "text", "text": ...}'),
-                       WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": _TextPart}]})]
-    tool_calls: _Nothing = None
-    function_call: _Nothing = None
-    audio: _Nothing = None
+                       WithJsonSchema({"anyOf": [{"type": ["string", "null"]},
+                                                 {"type": "array", "items": _TextPart}]})] = None
+    tool_calls: Annotated[Optional[list[ToolCall]], FailFast(), Allowed(
+        "a list of calls", 'an object with "function"', ToolCall)] = None
+    audio: _only() = None
+
+
+class Function(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    name: Annotated[StrictStr, Field(min_length=1, max_length=256), Allowed("a string of 1 to 256 characters")]
+    description: _Text = None
+    parameters: Annotated[Optional[dict], Allowed("an object, a JSON schema")] = None
+
+
+class Tool(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    type: Annotated[Literal["function"], Allowed('"function"')]
+    function: Annotated[Function, Allowed("an object with a name", kind=Function)]
+
+
+class StructuredOutputs(BaseModel):
+    """One of them: what the answer's text is."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    # A schema as it is, or its text.
+    json_schema: Annotated[Optional[Union[dict, StrictBool]], Allowed("a JSON schema")] = Field(None, alias="json")
+    regex: _Text = None
+    choice: Annotated[Optional[list[StrictStr]], Field(min_length=1, max_length=MOST_CHOICES),
+                      Allowed(f"a list of 1 to {MOST_CHOICES} strings", "a string")] = None
+    grammar: _Text = Field(None, description="in Lark's syntax, as llguidance has it")
 
 
 class StreamOptions(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     include_usage: _Flag = None
+    continuous_usage_stats: _Flag = Field(None, description="with include_usage: in each chunk")
     include_obfuscation: _Flag = Field(None, description="of no use where all is plain text")
 
 
@@ -137,8 +197,9 @@ class _Body(BaseModel):
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
-    model: _Text = Field(None, description="the model's name; it must be given")
-    max_tokens: _integer(1, description="more than the model takes is as much as it takes") = None
+    model: _Text = Field(None, description="the model's name, if it is given")
+    max_tokens: _integer(0, description="more than the model takes is as much as it takes; 0: the prompt alone") = None
+    min_tokens: _integer(0, 2**31 - 1, description="the answer does not end by itself before") = None
     temperature: _number("from 0 to 2", ge=0, le=2) = None
     top_p: _number("above 0, at most 1", gt=0, le=1) = None
     top_k: _integer(-1, description="0 and -1: all") = None
@@ -163,22 +224,19 @@ class _Body(BaseModel):
     service_tier: Any = None
     safety_identifier: Any = None
     prompt_cache_key: Any = None
-    parallel_tool_calls: Any = None
 
-    n: _only(1) = None
-    best_of: _only(1) = None
-    presence_penalty: _only(0) = None
-    frequency_penalty: _only(0) = None
-    repetition_penalty: _only(1) = None
-    logit_bias: _only({}) = None
-    logprobs: _only(False) = None
-    top_logprobs: _only(0) = None
-    echo: _only(False) = None
-    suffix: _only("") = None
-    tools: _only([]) = None
-    tool_choice: _only("none", "auto") = None
-    functions: _only([]) = None
-    response_format: _only({"type": "text"}) = None
+    n: _integer(1, MOST_ANSWERS, description="answers to each prompt, which share its pages") = None
+    presence_penalty: _number("from -2 to 2", ge=-2, le=2) = None
+    frequency_penalty: _number("from -2 to 2", ge=-2, le=2) = None
+    repetition_penalty: _number("above 0, at most 10", gt=0, le=10) = None
+    logit_bias: Annotated[Any, PlainValidator(_read_biases), WithJsonSchema(
+        {"type": "object", "maxProperties": MOST_BIASES, "additionalProperties": {
+            "type": "number", "minimum": -100, "maximum": 100}})] = Field(default_factory=dict)
+    logprobs: Annotated[Any, PlainValidator(_read_logprobs), WithJsonSchema(
+        {"anyOf": [{"type": "boolean"}, {"type": "integer", "minimum": 0, "maximum": MOST_LOGPROBS}]})] = None
+    prompt_logprobs: _integer(0, MOST_LOGPROBS) = None
+    structured_outputs: Annotated[Optional[StructuredOutputs], Allowed("an object", kind=StructuredOutputs)] = None
+    priority: _only(0) = None
     modalities: _only(["text"]) = None
 
 
@@ -186,18 +244,38 @@ class ChatRequest(_Body):
     messages: Annotated[list[Message], FailFast(), Field(min_length=1), Allowed(
         "a list of at least one message", "an object with role and content", Message)]
     max_completion_tokens: _integer(1, description="goes before max_tokens") = None
+    top_logprobs: _integer(0, MOST_LOGPROBS, description="with logprobs true") = None
+    tools: Annotated[Optional[list[Tool]], FailFast(), Field(max_length=128), Allowed(
+        "a list of at most 128 tools", "an object with type and function", Tool)] = None
+    tool_choice: Any = Field(None, description='"none", "auto", "required", or {"type": "function", "function": '
+                                               '{"name": ...}}')
+    parallel_tool_calls: _Flag = None
+    response_format: Annotated[Optional[dict], Allowed("an object with a type")] = None
+    chat_template_kwargs: Annotated[Optional[dict], Allowed("an object: variables of the chat template")] = None
+    reasoning_effort: _Text = Field(None, description="a variable of the chat template")
+    add_generation_prompt: _Flag = None
+    continue_final_message: _Flag = Field(None, description="the answer goes on where the last message ends; with "
+                                                            "add_generation_prompt false")
+    functions: _only([]) = None
 
 
 class CompletionRequest(_Body):
+    best_of: _integer(1, MOST_ANSWERS, description="of so many answers the n most likely ones, by token; not "
+                                                    "streamed") = None
+    echo: _Flag = Field(None, description="the prompt's text goes before the answer's")
+    suffix: _only("") = None
     prompt: Annotated[Any, PlainValidator(_read_prompts), WithJsonSchema(
         {"anyOf": [{"type": "string"}, _TOKENS, {**_TEXTS, "maxItems": MOST_PROMPTS},
                    {"type": "array", "items": _TOKENS, "maxItems": MOST_PROMPTS}]})]
 
 
 def read(kind, body):
-    """The object of this class. Raises RequestError."""
-    _check_names(kind, body)
-    given = {name: value for name, value in body.items() if value is not None}
+    """The object of this class, and the names of fields that are not known, if those are ignored. Raises
+    RequestError."""
+    ignored = [name for name in body if name not in kind.model_fields]
+    if ignored and not ignores_unknown():
+        _check_names(kind, body)
+    given = {name: value for name, value in body.items() if value is not None and name not in ignored}
     if isinstance(options := given.get("stream_options"), dict):
         _check_names(StreamOptions, options)
     if kind is CompletionRequest and "prompt" not in given:
@@ -208,7 +286,12 @@ def read(kind, body):
         raise _refusal(kind, error.errors(include_url=False, include_context=False)[0])
     if asked.stream_options is not None and not asked.stream:
         raise RequestError(400, "stream_options is given, allowed: with stream true", "stream_options")
-    return asked
+    return asked, ignored
+
+
+def ignores_unknown():
+    """Whether fields that are not known are passed over: for clients that send what other servers have."""
+    return os.environ.get(UNKNOWN_FIELDS) == "ignore"
 
 
 def _check_names(kind, body):
@@ -224,7 +307,10 @@ def _refusal(kind, error):
         if isinstance(part, int):
             name, words = f"{name}[{part}]", rule.each
             continue
-        field = kind.model_fields[part]
+        field = next((field for known, field in (kind.model_fields if kind else {}).items()
+                      if part in (known, field.alias)), None)
+        if field is None:  # pydantic's name of a kind of value
+            break
         rule = next(one for one in field.metadata if isinstance(one, Allowed))
         name, words, kind = f"{name}.{part}" if name else part, rule.words, rule.kind
     value = None if error["type"] == "missing" else error["input"]

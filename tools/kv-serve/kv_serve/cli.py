@@ -1,5 +1,6 @@
 """kv-serve: a model folder behind OpenAI's HTTP interface."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import kvmlir
 from kv_command_line import version
 from kv_generate.errors import GenerateFailure
 
+from .bodies import UNKNOWN_FIELDS
 from .cache import describe, make_manager
 from .connection import Bodies
 from .endpoints import make_application
@@ -30,13 +32,15 @@ def metrics_url(manager, address):
 
 def serve(options):
     access, limits = read_access(options), make_limits(options)
+    if options.unknown_fields:
+        os.environ[UNKNOWN_FIELDS] = options.unknown_fields
     text = ServedModel(options.model, options.served_model_name)
     texts = TextPool(text, note)
     try:
         session = kvmlir.InferenceSession(options.device, options.threads, log=note)
         model = session.load(Path(options.model))
         manager = make_manager(model, options, text.name, note)
-        text.max_tokens = manager.max_seq_len
+        text.max_tokens, text.vocab_size = manager.max_seq_len, model.manifest.model_vocab_size
         server = kvmlir.Server(model, manager, max_batch=options.max_batch,
                                max_batch_tokens=options.max_batch_tokens)
         engine = Engine(server, manager, options.max_requests)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import http.client
+import logging
 import time
 import urllib.parse
 
@@ -15,10 +16,13 @@ from starlette.routing import Route
 from .answer_forms import Chat, Completion
 from .connection import EventStream, refusal, unless_gone
 from .errors import RequestError, cut
-from .generation import Generation
+from .generation import Generation, Piece
+from .grammars import Grammars
 from .openapi import describe
+from .responses import Responses
 
 _GONE = 499  # nobody reads it
+_MOST_NAMES = 256
 
 
 def make_application(model, engine, texts, bodies, metrics_url, description):
@@ -40,6 +44,7 @@ def make_application(model, engine, texts, bodies, metrics_url, description):
     return Starlette(lifespan=lifespan, routes=[
         Route("/v1/chat/completions", own.chat, methods=["POST"]),
         Route("/v1/completions", own.completions, methods=["POST"]),
+        Route("/v1/responses", own.responses, methods=["POST"]),
         Route("/v1/models", own.models),
         Route("/v1/models/{name:path}", own.model_of_name),
         Route("/health", own.health),
@@ -54,7 +59,9 @@ class _Endpoints:
     def __init__(self, model, engine, texts, bodies, metrics_url):
         self.model, self.engine, self.texts, self.bodies = model, engine, texts, bodies
         self.metrics_url = metrics_url and urllib.parse.urlsplit(metrics_url)
+        self.grammars = Grammars(model)
         self.since = int(time.time())
+        self._ignored = set()
 
     async def chat(self, request):
         return await self._generate(request, "chat", Chat)
@@ -62,14 +69,20 @@ class _Endpoints:
     async def completions(self, request):
         return await self._generate(request, "text", Completion)
 
+    async def responses(self, request):
+        return await self._generate(request, "responses", Responses)
+
     async def _generate(self, request, kind, form):
         async with self.bodies.read(request) as body:
             asked = await unless_gone(request.receive, self.texts.ask(kind, body))
         if asked is None:
             return Response(status_code=_GONE)
-        generation = Generation(self.engine, self.model.tokenizer, asked)
+        for name in asked.ignored:
+            self._warn_of(name)
+        make_mask = asked.grammar and self.grammars.masks(asked.grammar, asked.sampling["max_new_tokens"])
+        generation = Generation(self.engine, self.model.tokenizer, asked, make_mask)
         await generation.start()
-        form = form(self.model.name)
+        form = form(self.model.name, self.model.tokenizer)
         if asked.stream:
             return EventStream(_chunks(generation, form), generation.abort)
         try:
@@ -77,6 +90,12 @@ class _Endpoints:
         finally:
             generation.abort()
         return JSONResponse(whole) if whole else Response(status_code=_GONE)
+
+    def _warn_of(self, name):
+        """Once, of a field that is passed over."""
+        if name not in self._ignored and len(self._ignored) < _MOST_NAMES:
+            self._ignored.add(name)
+            logging.getLogger("uvicorn.error").warning("%s is no field that kv-serve knows: it is ignored", cut(name))
 
     async def models(self, request):
         return JSONResponse({"object": "list", "data": [self._model()]})
@@ -119,22 +138,26 @@ class _Endpoints:
 
 
 async def _whole(generation, form):
-    texts, reasons = [""] * len(generation.answers), [None] * len(generation.answers)
+    wholes = [Piece(i, "") for i in range(len(generation.answers))]
     async for piece in generation.pieces():
-        texts[piece.index] += piece.text
-        reasons[piece.index] = piece.finish_reason
-    return form.whole(texts, reasons, generation.usage())
+        whole = wholes[piece.index]
+        whole.text += piece.text
+        whole.finish_reason = piece.finish_reason
+        whole.known += piece.known
+        whole.calls += piece.calls
+    prompt = generation.answers[0].known_prompt() if generation.asked.shows_prompt else None
+    return form.whole([wholes[answer.index] for answer in generation.chosen()], generation.usage(), prompt)
 
 
 async def _chunks(generation, form):
-    usage = {"usage": None} if generation.asked.include_usage else {}
     try:
-        if opening := form.opening():
-            yield form.chunk(opening, **usage)
+        for one in form.begin(generation):
+            yield one
         async for piece in generation.pieces():
-            yield form.chunk(form.part(piece), **usage)
-        if usage:
-            yield form.chunk(usage=generation.usage())
+            for one in form.go_on(generation, piece):
+                yield one
+        for one in form.end(generation):
+            yield one
     except RequestError as error:
         yield error.body()
 

@@ -14,7 +14,11 @@ from .errors import RequestError
 
 @dataclasses.dataclass
 class Token:
+    """logprobs, prompt_logprobs: kvmlir.Stream's, of this token and of the prompt."""
+
     id: int
+    logprobs: tuple = None
+    prompt_logprobs: list = None
 
 
 @dataclasses.dataclass
@@ -25,6 +29,7 @@ class End:
     prompt_tokens: int = 0
     cached_tokens: int = 0
     error: RequestError = None
+    prompt_logprobs: list = None
 
 
 class Ticket:
@@ -183,7 +188,8 @@ class Engine:
 
     def _listen(self, stream, token):
         if token is not None:
-            self._events.append((self._tickets[stream], Token(token)))
+            self._events.append((self._tickets[stream], Token(
+                token, stream.logprobs[-1] if stream.logprobs else None, stream.prompt_logprobs)))
         elif stream.finish_reason == "error":
             self._finish(stream, "error", RequestError(500, stream.error))
         else:
@@ -191,7 +197,7 @@ class Engine:
 
     def _finish(self, stream, reason, error=None):
         self._events.append((self._tickets.pop(stream), End(
-            reason, stream.prompt_tokens, stream.cached_tokens, error)))
+            reason, stream.prompt_tokens, stream.cached_tokens, error, stream.prompt_logprobs)))
 
     def _abort(self, ticket):
         if ticket.stream in self._tickets:

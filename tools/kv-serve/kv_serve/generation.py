@@ -1,93 +1,186 @@
-"""The prompts of one HTTP request, from tokens to pieces of text."""
+"""The answers to one HTTP request, from tokens to pieces of text."""
 
 import asyncio
 import dataclasses
+from typing import Optional
 
 from kv_generate.detokenize import Detokenizer
 
+from . import tool_calls
 from .engine import Ticket, Token
 from .stop_strings import StopStrings
 
 
 @dataclasses.dataclass
+class Known:
+    """A token of an answer or a prompt. logprobs: kvmlir.Stream's of it; None for a prompt's first."""
+
+    token: int
+    logprobs: Optional[tuple]
+
+
+@dataclasses.dataclass
 class Piece:
-    """index: the prompt's. finish_reason: None while there is more."""
+    """index: the answer's. finish_reason: None while there is more. known: of the tokens since the last piece, where
+    log probabilities were asked for. calls: of tools."""
 
     index: int
     text: str
     finish_reason: str = None
+    known: list = dataclasses.field(default_factory=list)
+    calls: list = dataclasses.field(default_factory=list)
 
 
 class Answer:
-    """Of one prompt."""
+    """One of those to a prompt."""
 
-    def __init__(self, index, asked, tokenizer):
-        self.index = index
+    def __init__(self, index, asked, prompt, tokenizer):
+        self.index, self.asked, self.prompt = index, asked, prompt
         self.detokenizer, self.stops = Detokenizer(tokenizer), StopStrings(asked.stops)
         self.new_tokens = self.prompt_tokens = self.cached_tokens = 0
         self.stopped = False  # by a stop string: what the engine still has is of no use
+        self.prompt_logprobs = None
+        self.sum_of_logprobs = 0.0
+        self.begin = asked.echoes[index // asked.best_of] if asked.echo else ""
+        self._held = []  # texts that may be a call of a tool
+        self._has_call = False  # whether that is known before the end
+        self._known = []
 
-    def take(self, token):
+    def take(self, event):
+        """A piece, or None."""
+        self._see_prompt(event)
+        if not self.asked.has_answer:
+            return None
         self.new_tokens += 1
-        text, self.stopped = self.stops.push(self.detokenizer.push(token))
+        if event.logprobs is not None:
+            self._known.append(Known(event.id, event.logprobs))
+            self.sum_of_logprobs += event.logprobs[0]
+        text, self.stopped = self.stops.push(self.detokenizer.push(event.id))
+        if self.asked.calls:
+            text = self._hold(text)
+        return self._piece(text) if text else None
+
+    def _hold(self, text):
+        """What is no part of a call for certain. Once a call has begun nothing is looked at before the end."""
+        self._held.append(text)
+        if self._has_call:
+            return ""
+        text = "".join(self._held)
+        self._has_call = tool_calls.has_begun(text)
+        if tool_calls.may_begin(text):
+            self._held = [text]
+            return ""
+        self._held = []
         return text
 
     def end(self, event):
         """The last piece."""
+        self._see_prompt(event)
         self.prompt_tokens, self.cached_tokens = event.prompt_tokens, event.cached_tokens
+        text, reason = "", event.reason
         if self.stopped:
-            return Piece(self.index, "", "stop")
-        text, stopped = self.stops.push(self.detokenizer.finish())
-        if stopped:
-            return Piece(self.index, text, "stop")
-        return Piece(self.index, text + self.stops.finish(), event.reason)
+            reason = "stop"
+        elif self.asked.has_answer:
+            text, stopped = self.stops.push(self.detokenizer.finish())
+            text, reason = (text, "stop") if stopped else (text + self.stops.finish(), reason)
+        calls = []
+        if self.asked.calls:
+            text, calls = tool_calls.split("".join([*self._held, text]))
+            if calls and reason == "stop":
+                reason = "tool_calls"
+        return self._piece(text, reason, calls)
+
+    def _see_prompt(self, event):
+        if self.prompt_logprobs is None and event.prompt_logprobs:
+            self.prompt_logprobs = [None, *event.prompt_logprobs]
+            if self.asked.echo:
+                self._known = self.known_prompt()
+
+    def known_prompt(self):
+        """Of each token of the prompt, where log probabilities were asked for; else None."""
+        if self.prompt_logprobs is None:
+            return None
+        return [Known(int(token), known) for token, known in zip(self.prompt, self.prompt_logprobs)]
+
+    def _piece(self, text, reason=None, calls=()):
+        begin, self.begin = self.begin, ""
+        known, self._known = self._known, []
+        return Piece(self.index, begin + text, reason, known, list(calls))
 
 
 class Generation:
-    def __init__(self, engine, tokenizer, asked):
-        self.engine, self.asked = engine, asked
-        self.answers = [Answer(i, asked, tokenizer) for i in range(len(asked.prompts))]
+    """make_mask: of Grammars.masks(), where the request has a grammar."""
+
+    def __init__(self, engine, tokenizer, asked, make_mask=None):
+        self.engine, self.asked, self._make_mask = engine, asked, make_mask
+        self._sampling = {**asked.sampling, "logit_bias": {
+            int(token): value for token, value in asked.sampling["logit_bias"].items()}}
+        self.answers = [Answer(i, asked, prompt, tokenizer) for i, prompt in enumerate(
+            prompt for prompt in asked.prompts for _ in range(asked.best_of))]
         self._events = asyncio.Queue()
-        self._tickets = []
+        self._tickets = {}
 
     async def start(self):
         """Raises RequestError; then nothing is left in the engine."""
         try:
-            for answer, tokens in zip(self.answers, self.asked.prompts):
-                ticket = Ticket(lambda event, answer=answer: self._events.put_nowait((answer, event)))
-                self._tickets.append(ticket)
-                await self.engine.add(ticket, tokens, self.asked.sampling)
+            for answer in self.answers[::self.asked.best_of]:
+                await self._add(answer)
         except BaseException:
             self.abort()
             raise
+
+    async def _add(self, answer):
+        ticket = Ticket(lambda event: self._events.put_nowait((answer, event)))
+        self._tickets[answer.index] = ticket
+        own = {"seed": (self._sampling["seed"] + answer.index % self.asked.best_of) % 2**64}
+        if self._make_mask is not None:
+            own["mask"] = self._make_mask()
+        await self.engine.add(ticket, answer.prompt, {**self._sampling, **own})
 
     async def pieces(self):
         """As they come. Raises RequestError for what fails on its way."""
         left = len(self.answers)
         while left:
             answer, event = await self._events.get()
+            # A prompt is in the cache once its first answer has begun: the others find its pages there.
+            if answer.index % self.asked.best_of == 0 and answer.index + 1 not in self._tickets:
+                for other in self.answers[answer.index + 1:answer.index + self.asked.best_of]:
+                    await self._add(other)
             if isinstance(event, Token):
                 if answer.stopped:
                     continue
-                text = answer.take(event.id)
+                piece = answer.take(event)
                 if answer.stopped:
                     self.engine.abort(self._tickets[answer.index])
-                if text:
-                    yield Piece(answer.index, text)
+                if piece is not None:
+                    yield piece
                 continue
             if event.error is not None and not answer.stopped:
                 raise event.error
             left -= 1
             yield answer.end(event)
 
+    def chosen(self):
+        """Of the answers those that are given, prompt by prompt: the most likely ones, by token."""
+        if self.asked.n == self.asked.best_of:
+            return self.answers
+        found = []
+        for begin in range(0, len(self.answers), self.asked.best_of):
+            ranked = sorted(self.answers[begin:begin + self.asked.best_of],
+                            key=lambda answer: -answer.sum_of_logprobs / max(answer.new_tokens, 1))
+            found += ranked[:self.asked.n]
+        return found
+
     def abort(self):
         """Pages of what has not ended are free after the step that runs."""
-        for ticket in self._tickets:
+        for ticket in self._tickets.values():
             self.engine.abort(ticket)
 
     def usage(self):
-        prompt = sum(answer.prompt_tokens for answer in self.answers)
+        """A prompt counts once, however many answers it has."""
+        firsts = self.answers[::self.asked.best_of]
+        prompt = sum(answer.prompt_tokens or len(answer.prompt) for answer in firsts)
         new = sum(answer.new_tokens for answer in self.answers)
-        cached = sum(answer.cached_tokens for answer in self.answers)
+        cached = sum(answer.cached_tokens for answer in firsts)
         return {"prompt_tokens": prompt, "completion_tokens": new, "total_tokens": prompt + new,
                 "prompt_tokens_details": {"cached_tokens": cached}}

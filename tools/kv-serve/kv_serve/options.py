@@ -6,6 +6,7 @@ import ssl
 from kv_command_line import Parser, integer, number
 from kvmlir.options import MANAGER, SERVER
 
+from .bodies import UNKNOWN_FIELDS
 from .guard import Access, is_loopback
 from .http_server import resolve
 
@@ -32,6 +33,9 @@ def parse(arguments):
                         help="for running requests, after SIGTERM (default: 30)")
     parser.add_argument("--log-level", default="warning", choices=("error", "warning", "info", "debug"),
                         help="default: warning; info: also each request, and the reason of each refusal")
+    parser.add_argument("--unknown-fields", choices=("refuse", "ignore"),
+                        help=f"of requests (default: the environment variable {UNKNOWN_FIELDS}, or refuse); the log "
+                             "names each that is ignored once")
     _add_computing(parser.add_argument_group("what is computed"))
     _add_cache(parser.add_argument_group("the cache", "Without --pages and --cache-bytes: 4 requests of the model's "
                                          "length, at most 1 GiB."))

@@ -12,7 +12,7 @@ NO_TEMPLATE = "the model has no chat template: /v1/completions continues a text"
 
 
 class ServedModel:
-    """max_tokens: of a prompt and its answer together; 0 until the cache is known."""
+    """max_tokens: of a prompt and its answer together; vocab_size: of a row of logits. 0 until the model is loaded."""
 
     def __init__(self, folder, name=None):
         self.folder = ModelFolder(folder)
@@ -20,7 +20,7 @@ class ServedModel:
         self.tokenizer, self.stops = self.folder.tokenizer, self.folder.stops
         self.sampling = self.folder.sampling
         self.has_template = bool(self.folder.template)
-        self.max_tokens = 0
+        self.max_tokens = self.vocab_size = 0
 
     def check_name(self, name):
         if name != self.name:
@@ -45,11 +45,11 @@ class Encoder:
         if self._chat is None:
             self._chat = ChatFormat(self.model.folder)
 
-    def render(self, messages):
-        """A chat's text. Raises RequestError."""
+    def render(self, messages, variables):
+        """A chat's text. variables: ChatFormat.text()'s. Raises RequestError."""
         try:
             self.compile_template()
-            return self._chat.text(messages, self._most_bytes)
+            return self._chat.text(messages, self._most_bytes, **variables)
         except GenerateFailure as failure:
             raise RequestError(400, own_words(failure), "messages")
         except TooLong:
@@ -65,6 +65,9 @@ class Encoder:
             raise RequestError(400, f"{len(prompt)} prompt tokens, the model takes at most {self.model.max_tokens}",
                                None, "context_length_exceeded")
         return array("i", prompt)
+
+    def decode(self, tokens):
+        return self.model.tokenizer.decode(list(tokens), skip_special_tokens=True)
 
     @property
     def _most_bytes(self):

@@ -1,6 +1,12 @@
 """Texts that end an answer."""
 
 
+def overlap(text, marker):
+    """How many characters at the text's end begin the marker, and are not all of it."""
+    most = min(len(text), len(marker) - 1)
+    return next((n for n in range(most, 0, -1) if text.endswith(marker[:n])), 0)
+
+
 class StopStrings:
     """A stop string may begin in one piece and end in a later one: what may be its beginning is held
     back."""
@@ -16,16 +22,10 @@ class StopStrings:
         if found:
             self.held = ""
             return text[:min(found)], True
-        kept = max((self._overlap(text, stop) for stop in self.stops), default=0)
+        kept = max((overlap(text, stop) for stop in self.stops), default=0)
         self.held = text[len(text) - kept:]
         return text[:len(text) - kept], False
 
     def finish(self):
         """What was held back, and began no stop string."""
         return self.held
-
-    @staticmethod
-    def _overlap(text, stop):
-        """How much of the text's end begins the stop string."""
-        most = min(len(text), len(stop) - 1)
-        return next((n for n in range(most, 0, -1) if text.endswith(stop[:n])), 0)

@@ -140,9 +140,9 @@ class TextPool:
     async def ask(self, kind, data):
         """What a body asks for, with the token ids of its prompts. kind: of the body, "chat" or "text". Raises
         RequestError."""
-        if kind == "chat" and self._refusal is not None:
+        if kind != "text" and self._refusal is not None:
             raise RequestError(400, self._refusal, "messages")
-        lane = self._lanes["large" if len(data) > SMALL else kind]
+        lane = self._lanes["large" if len(data) > SMALL else "text" if kind == "text" else "chat"]
         async with lane.free:
             try:
                 process = lane.idle.pop() if lane.idle else (await self._fork(lane))[0]

@@ -19,11 +19,14 @@ import traceback
 from kv_generate.errors import GenerateFailure
 
 from .errors import RequestError
-from .requests import READERS
+from .requests import read_chat, read_completion
+from .responses import read_response
 from .served_model import Encoder, ServedModel, own_words
 
 # Seconds of the processor: for a template, to be compiled and for one chat; for all else.
 TEMPLATE_SECONDS, SECONDS = 1.0, 30.0
+
+READERS = {"chat": read_chat, "text": read_completion, "responses": read_response}
 
 # Frames of both directions: a letter, the bytes that follow, and those. A job is the name of its reader, and the
 # body. It is answered by T where the template begins, R where its text is there, and then E, an error, or A, the
@@ -89,15 +92,17 @@ class _Worker:
 
     def _answer(self, kind, data):
         asked = READERS[kind](data, self._encoder.model)
-        if kind == "chat":
+        if kind != "text":
             self._send(b"T")
             with _limited(TEMPLATE_SECONDS):
-                text = self._encoder.render(asked.prompts[0])
+                text = self._encoder.render(asked.prompts[0], asked.template)
             self._send(b"R")
             # The template itself writes BOS where the model wants one.
             encoded = [self._encoder.encode(text, add_special_tokens=False)]
         else:
             encoded = [self._encoder.encode(prompt) for prompt in asked.prompts]
+            if asked.echo:
+                asked.echoes = [self._encoder.decode(tokens) for tokens in encoded]
         asked.prompts = len(encoded)
         self._send(b"A", json.dumps(dataclasses.asdict(asked)).encode())
         for tokens in encoded:

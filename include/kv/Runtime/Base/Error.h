@@ -16,7 +16,7 @@
 
 namespace kv {
 
-/// What went wrong: one sentence that says what was asked and what there was.
+/// A failure: one sentence that says what was asked and what there was.
 struct Error {
   KvStatus code = KV_STATUS_INTERNAL;
   std::string message;

@@ -9,7 +9,7 @@
 
 namespace kv {
 
-/// What runs parallel loops: the pool below, or the caller's own.
+/// An executor of parallel loops: the pool below, or the caller's own.
 class Executor {
 public:
   using Body = void (*)(void *env, int64_t lo, int64_t hi);
@@ -37,10 +37,10 @@ public:
 };
 
 /// Threads that live as long as the pool. Idle workers spin as long as the
-/// serial code between two loops of a step usually takes, then sleep; of more
-/// threads than cores only as many are awake at a time as there are cores. A
-/// loop that is started inside a loop, or while a loop of another thread is
-/// running, runs on its caller alone.
+/// serial code between two loops of a step usually takes, then sleep. If there
+/// are more threads than cores, only as many are awake at a time as there are
+/// cores. A loop that is started inside a loop, or while a loop of another
+/// thread is running, runs on its caller alone.
 class ThreadPool final : public Executor {
 public:
   /// `threads` includes the caller; 0: one for each core.

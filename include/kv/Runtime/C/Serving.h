@@ -44,7 +44,20 @@ KV_C_API int32_t kvServerCreate(const KvModel *model, const KvManager *manager,
 /* Releases the requests that are left. */
 KV_C_API void kvServerDestroy(KvServer *server);
 
-/* Zero everything first. All that it points to is copied. */
+typedef struct KvLogitBias {
+  int32_t token;
+  float value;
+} KvLogitBias;
+
+/* Sets bit t % 32 of allowed[t / 32] for each token t that may follow the
+   answer so far; all bits are 0 before. Called within kvServerStep(), once for
+   each token of the answer, in order. Returns 0; another number fails the
+   request. */
+typedef int32_t (*KvTokenMask)(void *data, const int32_t *answer,
+                               int64_t numTokens, uint32_t *allowed,
+                               int64_t numWords);
+
+/* Zero everything first. All that it points to is copied, but maskData. */
 typedef struct KvGenerationRequest {
   const char *id;        /* unique among the requests that the server has */
   const int32_t *tokens; /* of the prompt */
@@ -60,6 +73,21 @@ typedef struct KvGenerationRequest {
                        only; null: with those that have none */
   double minP; /* of what topK and topP keep, those with at least this share of
                   the most likely token's probability are kept; 0: all */
+  /* Logits of tokens of the prompt and the answer are divided by this where
+     they are positive, else multiplied; 0: 1, which is off. */
+  double repetitionPenalty;
+  /* Subtracted from the logits of tokens of the answer: once, and for each time
+     that they are there. */
+  double presencePenalty, frequencyPenalty;
+  const KvLogitBias *logitBias; /* added to logits; a token may be there once */
+  int64_t numLogitBias;
+  int64_t minNewTokens; /* of the answer, before a stop token may be drawn */
+  KvTokenMask mask;     /* null: all tokens; called until the last event */
+  void *maskData;
+  /* 0: no log probabilities; else those of each token of the answer, and of the
+     numLogprobs - 1 most likely ones. The same of the prompt's tokens but the
+     first, which computes the whole prompt, whatever is cached. */
+  int32_t numLogprobs, numPromptLogprobs;
 } KvGenerationRequest;
 
 /* Errors, which name the request: an id that is there; tokens that the
@@ -95,16 +123,26 @@ enum KvServerEventKind {
   /* The last event of a request is one of these. */
   KV_SERVER_STOPPED = 1, /* a stop token was drawn */
   KV_SERVER_LENGTH = 2,  /* as many tokens as allowed */
-  KV_SERVER_FAILED = 3
+  KV_SERVER_FAILED = 3,
+  /* A token of the prompt with its log probability, before the answer. */
+  KV_SERVER_PROMPT_TOKEN = 4
 };
+typedef struct KvTokenLogprob {
+  int32_t token;
+  float logprob; /* natural logarithm, of the logits as the model has them */
+} KvTokenLogprob;
 typedef struct KvServerEvent {
   const char *id;
   int32_t kind;  /* a KvServerEventKind */
-  int32_t token; /* of KV_SERVER_TOKEN */
-  int64_t index; /* the token's in the answer, from 0 */
+  int32_t token; /* of KV_SERVER_TOKEN, KV_SERVER_PROMPT_TOKEN */
+  int64_t index; /* the token's in the answer or in the prompt, from 0 */
   /* Of the last event, unless it failed. */
   int64_t promptTokens, cachedTokens, newTokens;
   const char *message; /* of KV_SERVER_FAILED; else null */
+  int64_t rank;        /* of the token; 1: the most likely; 0: not asked for */
+  float logprob;
+  const KvTokenLogprob *top; /* the most likely tokens, from the first on */
+  int64_t numTop;
 } KvServerEvent;
 /* Of the latest step, those of one request in its order. Valid until the next
    call for the server. */

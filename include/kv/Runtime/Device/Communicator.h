@@ -35,7 +35,7 @@ public:
   /// environment says; 1 without mpirun. Does not open anything.
   static int launchedRanks();
 
-  /// Ends the exchange. Waits for nobody.
+  /// Ends the exchange. Waits for no other rank.
   virtual ~Communicator() = default;
 
   virtual int rank() const = 0;
@@ -63,7 +63,7 @@ public:
 
   /// Whether a call has failed, and the ranks are apart for good.
   virtual bool isBroken() const = 0;
-  /// They are: what they exchange in another way has failed.
+  /// Marks the ranks as apart, because another exchange of theirs has failed.
   virtual void giveUp() = 0;
 
   /// Ends all ranks, at once, with this exit code.
@@ -73,7 +73,7 @@ protected:
   Communicator() = default;
 };
 
-/// What an entry's function `gather` does (Symbols.def), on bytes: x consists
+/// The work of an entry's function `gather` (Symbols.def), on bytes: x consists
 /// of runs of `shard` bytes, out of as many of `size`. `ranks` may be null:
 /// then there is this process alone. `scratch` keeps its memory from call to
 /// call.

@@ -50,7 +50,7 @@ struct Device {
 
   /// The device's memory and queue, which live as long as the process. Errors:
   /// the device is virtual; there is no such device, no driver, or no
-  /// libkv_cuda.so beside the runtime (or at the path in the environment
+  /// libkv_cuda.so next to the runtime (or at the path in the environment
   /// variable KV_CUDA_LIBRARY).
   Expected<DeviceBackend *> backend() const;
 
@@ -58,7 +58,7 @@ struct Device {
   /// is queued later. On a CPU, large allocations ask for huge pages. Errors:
   /// no memory; those of backend().
   Expected<Memory> allocate(size_t bytes) const;
-  /// The same with undefined contents (on a CPU zeros).
+  /// Device memory with undefined contents (on a CPU zeros).
   Expected<Memory> allocateScratch(size_t bytes) const;
   /// Zeroed, pinned host memory for copies from and to this device.
   Expected<Memory> allocatePinned(size_t bytes) const;

@@ -3,9 +3,9 @@
 // The interface to a device that managers, weights and sessions use. A device
 // has memory and a queue: copies, page operations and entries are queued and
 // executed later in the order of their calls, so each sees the effects of those
-// before it. A second queue copies beside the first. On a CPU each is executed
-// before its call returns. The CUDA backend is a shared library, libkv_cuda.so,
-// which is loaded when the first CUDA device is used.
+// before it. A second queue copies in parallel with the first. On a CPU each is
+// executed before its call returns. The CUDA backend is a shared library,
+// libkv_cuda.so, which is loaded when the first CUDA device is used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -54,18 +54,21 @@ public:
   virtual ~DeviceContext() = default;
   virtual const KvFunctionTable &functions() const = 0;
   virtual void *stream() const = 0;
-  /// Entries call the kernels of `module` from now on. It must outlive them.
+  /// Entries call the kernels of `module` from now on. The module must outlive
+  /// the entries.
   virtual void use(const DeviceModule *module) = 0;
-  /// Begins a call of an entry. `call` holds all that the work which it queues
-  /// depends on, beside the module; without any words nothing is known of it.
+  /// Begins a call of an entry. `call` holds all that the queued work depends
+  /// on, except the module; without any words nothing is known of the work.
   /// True: the same work as that of an earlier call with equal words has been
   /// queued, and the entry is not to be called.
   virtual bool start(std::span<const uint64_t> call) = 0;
-  /// Behind the entry, if start() returned false; `sound`: it has recorded no
-  /// error. False: nothing has been queued, and it is to be called again.
+  /// Called after the entry, if start() returned false. `sound`: the entry has
+  /// recorded no error. False: nothing has been queued, and the entry is to be
+  /// called again.
   virtual bool finish(bool sound) = 0;
-  /// What kernels found wrong with the data of steps that somebody has waited
-  /// for, such as an id that an embedding does not have; once. Does not wait.
+  /// An error that kernels found in the data of steps that were waited for,
+  /// such as an id that an embedding does not have; each is returned once. Does
+  /// not wait.
   virtual Expected<void> takeStepError() = 0;
 };
 
@@ -132,13 +135,13 @@ public:
 
   //===--- The second queue -----------------------------------------------===//
 
-  /// Executes the copies of a batch beside the queue, in any order, but after
-  /// earlier ones of this call; `after` also everything that is queued now.
-  /// Returns a mark of its own. Nothing on the queue waits for the copies,
+  /// Executes the copies of a batch on the second queue, in any order, but
+  /// after earlier ones of this call, and `after` everything that is queued
+  /// now. Returns a mark of its own. Nothing on the queue waits for the copies,
   /// unless followAside() says so.
   virtual uint64_t copyAside(std::span<const MemoryCopy> copies,
                              bool after) = 0;
-  /// What is queued from now on waits for the copies up to the mark.
+  /// Work that is queued from now on waits for the copies up to the mark.
   virtual void followAside(uint64_t mark) = 0;
   /// Whether the copies up to the mark are done. Does not wait.
   virtual bool isAsideDone(uint64_t mark) = 0;
@@ -154,8 +157,9 @@ public:
   createContext(const DeviceContextOptions &options) = 0;
 };
 
-/// What libkv_cuda.so exports as KV_OPEN_DEVICE_SYMBOL: opens device `index`.
-/// The result lives as long as the process. Null: `error` says why.
+/// The function that libkv_cuda.so exports as KV_OPEN_DEVICE_SYMBOL: opens
+/// device `index`. The result lives as long as the process. Null: `error` says
+/// why.
 using OpenDevice = DeviceBackend *(*)(uint32_t interfaceVersion, int index,
                                       Error *error);
 #define KV_OPEN_DEVICE_SYMBOL "kv_open_device"

@@ -16,17 +16,18 @@ namespace kv {
 
 class Communicator;
 
-/// What an entry needs to run: the KvContext that is passed to it, the arena,
-/// the executor and the place for the first error. Used by one thread at a
-/// time. Not movable, since generated code holds its address while it runs.
+/// The state that an entry needs to run: the KvContext that is passed to it,
+/// the arena, the executor and the place for the first error. Used by one
+/// thread at a time. Not movable, since generated code holds its address while
+/// it runs.
 class ExecutionContext {
 public:
   struct Options {
     Device device = {};
     size_t arenaBytes = 0;      // 0: the device's default
     bool deterministic = false; // DeviceContextOptions
-    /// Those that compute with this process; must outlive the context. Null: it
-    /// computes alone.
+    /// The ranks that compute with this process; must outlive the context.
+    /// Null: the process computes alone.
     Communicator *ranks = nullptr;
     std::function<void(std::string_view)> log = {}; // receives notes, by line
   };
@@ -49,7 +50,7 @@ public:
   /// the middle, since generated code cannot go on without the memory. On a GPU
   /// the entry only queues its work, launches of the kernels of `module`:
   /// failures after that are in the device's status(), or are a stepError().
-  /// The call itself fails if an earlier one left such an error that nobody
+  /// The call itself fails if an earlier one left such an error that was not
   /// asked for.
   ///
   /// `identity`, if there is any, holds all that the queued work depends on:

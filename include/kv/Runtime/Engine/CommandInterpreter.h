@@ -63,9 +63,12 @@ private:
     std::vector<std::string> hashes; // images[i].hash points into hashes[i]
 
     void cut(int64_t length);
+    void pointToHashes(); // which may have moved
   };
 
-  Expected<Outcome> adopt(Expected<Sequence> opened, Slot prompt);
+  Outcome adopt(Expected<Sequence> opened, Slot prompt);
+  Outcome executeOnSequence(const Command &command, Slot &slot);
+  Expected<Outcome> executeOnEngine(const Command &command);
 
   CacheEngine &engine;
   std::vector<Slot> slots;

@@ -2,13 +2,13 @@
 //
 // Publishes what enters and leaves one engine's prefix index, for routers that
 // send a request to where its prefix is. Frames, events and encodings are those
-// of vLLM; docs/guides/observability.md has them, and what a subscriber does to
-// know the whole index.
+// of vLLM (docs/reference/events.md); docs/guides/observability.md says what a
+// subscriber does to know the whole index.
 //
 // The engine's thread appends to a bounded queue: it waits for nothing, and
 // allocates only after the queue has overflowed. A thread of the publisher's
-// encodes and sends. An overflow leaves a gap in the sequence numbers; behind
-// it the whole index is published once more.
+// encodes and sends. An overflow leaves a gap in the sequence numbers, after
+// which the whole index is published once more.
 //
 // The code is in libkv_events.so, which open() loads; it needs libzmq.
 //
@@ -34,11 +34,12 @@ public:
   enum class Encoding { Array, Map };
 
   struct Options {
-    /// Of the PUB socket. With `*` or `::` in it, or of ipc or inproc, it is
-    /// bound, otherwise connected to: a router may be the one that binds.
+    /// The endpoint of the PUB socket. With `*` or `::` in it, or of ipc or
+    /// inproc, it is bound, otherwise connected to: a router may be the one
+    /// that binds.
     std::string endpoint = "tcp://*:5557";
-    /// Of the ROUTER socket for replay, status and snapshot, always bound;
-    /// empty: there is none.
+    /// The endpoint of the ROUTER socket for replay, status and snapshot,
+    /// always bound; empty: there is none.
     std::string replayEndpoint = {};
     /// The first frame of each message.
     std::string topic = {};
@@ -57,9 +58,9 @@ public:
     /// Where the pages are, in the readers' words: "GPU" is the memory that a
     /// model computes from, also on a CPU.
     std::string medium = "GPU";
-    /// Whether records beside the devices are told, too, as blocks of the media
-    /// "CPU" (host memory) and "STORAGE" (a disk, or a store that machines
-    /// share).
+    /// Whether records outside the devices are told, too, as blocks of the
+    /// media "CPU" (host memory) and "STORAGE" (a disk, or a store that
+    /// machines share).
     bool tiers = false;
     /// Most batches that wait for one subscriber; it loses what comes then.
     int32_t highWaterMark = 100'000;
@@ -68,11 +69,13 @@ public:
     /// Bytes of the queue, 64 KiB to 1 GiB: 72 a stored page of 16 tokens. At
     /// least eight pages fit into it, whatever is asked for.
     int64_t queueBytes = int64_t(8) << 20;
-    /// How often the queue is looked at. What has come since is one batch.
+    /// The time between two looks at the queue. All records since the last look
+    /// are one batch.
     std::chrono::milliseconds interval = std::chrono::milliseconds(5);
   };
 
-  /// What was published since open(). Blocks of several groups count in each.
+  /// Counts of what was published since open(). Blocks of several groups count
+  /// in each.
   struct Figures {
     int64_t batches = 0;
     int64_t stored = 0, removed = 0; // blocks

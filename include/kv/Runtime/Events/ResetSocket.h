@@ -1,9 +1,9 @@
 //===- ResetSocket.h - Asks a manager to forget its prefixes ----*- C++ -*-===//
 //
-// Whoever changes a model's weights asks on a ZeroMQ socket that all cached
-// prefixes be forgotten. A thread of the socket's receives; the thread that
-// calls the manager does it, between two of its calls, and only then is the
-// answer sent.
+// A program that changes a model's weights asks on a ZeroMQ socket that all
+// cached prefixes be forgotten. A thread of the socket's receives. The thread
+// that calls the manager does the reset between two of its calls, and only then
+// is the answer sent.
 //
 // The code is in libkv_events.so, which open() loads; it needs libzmq.
 //
@@ -41,9 +41,9 @@ public:
     return asked.load(std::memory_order_acquire) !=
            answered.load(std::memory_order_relaxed);
   }
-  /// What the manager's thread does then, around its reset: the requests that
-  /// take() returns are answered when it is done, later ones are not. With an
-  /// error: why the manager will not.
+  /// Calls of the manager's thread around its reset: the requests that take()
+  /// returns are answered when it is done, later ones are not. An error says
+  /// why the manager refuses.
   virtual uint64_t take() = 0;
   virtual void answer(uint64_t upTo, const Expected<void> &done) = 0;
 

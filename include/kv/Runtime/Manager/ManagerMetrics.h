@@ -10,7 +10,7 @@
 namespace kv {
 
 /// Appends the figures of all replicas, with a label `replica`, as
-/// docs/guides/observability.md lists them: pages, lookups, tokens. May be
+/// docs/reference/metrics.md lists them: pages, lookups, tokens. May be
 /// called by any thread while another one uses the manager.
 void collectMetrics(const PagedKVCacheManager &manager,
                     MetricFamilies &families);

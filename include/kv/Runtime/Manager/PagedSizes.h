@@ -40,6 +40,12 @@ public:
   PagedSizes(const MultiKVCacheParams &params, int64_t slots, int64_t maxSeqLen,
              const StepLimits &limits = {});
 
+  /// Most tokens of a sequence: positions, those of drafts included, have 32
+  /// bits.
+  static int64_t longestSequence(const MultiKVCacheParams &params) {
+    return INT32_MAX - params.draftSlots();
+  }
+
   const PoolLayout &layout() const { return pool; }
   std::span<const CacheGroup> groups() const { return kinds; }
 

@@ -1,9 +1,9 @@
 //===- MetricFamily.h - Figures with names, for monitoring ------*- C++ -*-===//
 //
-// What a scrape returns, as values: whoever has figures appends families, and
+// The result of a scrape, as values: owners of figures append families, and
 // MetricsServer writes them. Names follow Prometheus: a counter ends with
-// _total, the unit comes before it, and units are seconds, bytes and ratios
-// from 0 to 1, or what is counted (pages, tokens, requests).
+// _total, and the unit comes before it. Units are seconds, bytes and ratios
+// from 0 to 1, or the counted thing (pages, tokens, requests).
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,8 @@ struct MetricFamily {
   struct Sample {
     MetricLabels labels = {};
     double value = 0; // of a histogram: the sum of its values
-    /// Of a histogram, ascending; the last one has all larger values, too.
+    /// The buckets of a histogram, ascending; the last one has all larger
+    /// values, too.
     std::vector<Bucket> buckets = {};
   };
 

@@ -89,6 +89,7 @@ public:
 
 private:
   struct State;
+  struct Search;
   std::unique_ptr<State> state;
 };
 

@@ -8,8 +8,8 @@
 
 namespace kv {
 
-/// What serving needs to know of a text-generation artifact, which is there
-/// before its weights are: its collections, and an entry `forward` as
+/// The facts of a text-generation artifact that serving needs, known before its
+/// weights are loaded: its collections, and an entry `forward` as
 /// docs/reference/module.md has it.
 struct ForwardSignature {
   MultiKVCacheParams cache;

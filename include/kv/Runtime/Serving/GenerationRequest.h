@@ -9,6 +9,7 @@
 #define KV_RUNTIME_SERVING_GENERATIONREQUEST_H
 
 #include "kv/Runtime/Engine/Sequence.h"
+#include "kv/Runtime/Serving/LogitRules.h"
 #include "kv/Runtime/Serving/Sampler.h"
 
 #include <optional>
@@ -18,7 +19,8 @@
 namespace kv {
 
 struct GenerationRequest {
-  /// Of a scope's bytes (CacheEngine::Options) without their framing.
+  /// The most bytes of a salt: a scope's bytes (CacheEngine::Options) without
+  /// their framing.
   static constexpr size_t MostSaltBytes = 240;
 
   std::string id;
@@ -37,8 +39,23 @@ struct GenerationRequest {
   /// Whether the logits of every prompt position are returned. Then all
   /// positions are computed, whatever is cached.
   bool promptLogits = false;
+  LogitRules rules = {};
+  /// Whether each token of the answer comes with its log probability, and with
+  /// those of how many of the most likely tokens; -1: without.
+  int32_t logprobs = -1;
+  /// The most likely tokens for each token of the prompt but its first, as
+  /// `logprobs` has them for the answer. If there are any, all positions are
+  /// computed, whatever is cached.
+  int32_t promptLogprobs = -1;
   /// How long the pages should outlive the request.
   Retention retention = {};
+
+  bool needsPromptRows() const { return promptLogits || promptLogprobs >= 0; }
+  /// Whether the host must see the rows that tokens are drawn from.
+  bool needsRows() const {
+    return needsPromptRows() || digests || logprobs >= 0 ||
+           !rules.changeNothing();
+  }
 };
 
 enum class FinishReason { Stop, Length };
@@ -69,6 +86,10 @@ public:
   /// after it: [vocabSize], once for each position, valid during the call.
   virtual void promptLogits(const GenerationRequest &request, int64_t position,
                             std::span<const float> row) {}
+  /// Of the token at `position` of the prompt and the answer together, if the
+  /// request wants it: before the call of token(). Valid during the call.
+  virtual void logprobs(const GenerationRequest &request, int64_t position,
+                        const TokenLogprobs &found) {}
   /// A step is over: tokens that were passed should become visible to users.
   virtual void stepDone() {}
 };

@@ -23,7 +23,8 @@ struct ManagerHost {
   Expected<void> open(const MultiKVCacheParams &params, ManagerSetup setup,
                       std::function<void(std::string_view)> note);
 
-  /// Whose figures a scrape reads beside the manager's; null: nobody's.
+  /// The server whose figures a scrape reads in addition to the manager's;
+  /// null: none.
   void setServing(const ServingFigures *figures);
   /// Forgets the figures, unless others have taken their place.
   void resetServing(const ServingFigures *figures);

@@ -21,8 +21,8 @@ public:
   /// For TierOptions::model: what a page holds depends on the code that has
   /// computed it and on every weight. Error: a file cannot be read.
   Expected<std::string> ofPages();
-  /// For PeerConnector::Options::model: what decides about the bits of a page
-  /// beside the collection's type, which is the weights and how products are
+  /// For PeerConnector::Options::model: the facts that decide the bits of a
+  /// page, except the collection's type: the weights, and how products are
   /// rounded. Page sizes and processors may differ. `manifest` is the
   /// artifact's. Error: the weights cannot be read.
   Expected<std::string> ofPeers(const Manifest &manifest);

@@ -34,8 +34,8 @@ public:
   /// memory, valid until the next call.
   virtual Expected<std::span<const float>> run(const ModelStep &step) = 0;
 
-  /// No step follows before a request comes, however long that takes: said
-  /// behind a step that leaves none.
+  /// No step follows before a request comes, however long that takes: called
+  /// after a step that leaves none.
   virtual void rest() {}
 
   /// Whether the runner chooses tokens where it computes logits, so that no

@@ -13,7 +13,7 @@
 namespace kv {
 
 /// The prompts of a prefilling side as requests of a generator, whose only
-/// answer is their pages. Whoever has the generator takes them between steps,
+/// answer is their pages. The owner of the generator takes them between steps,
 /// and passes on what its sink hears of them.
 class PeerPrompts {
 public:
@@ -27,11 +27,11 @@ public:
   bool owns(const GenerationRequest &request) const {
     return requests.contains(&request);
   }
-  /// It is answered, or has failed.
+  /// A prompt is answered, or has failed.
   void over(const GenerationRequest &request) { ended.push_back(&request); }
   /// After a step, also one that has done nothing: peers hear of what is over.
   void stepDone();
-  /// Those that are not over, to be given up.
+  /// The prompts that are not over, to be given up.
   std::vector<const GenerationRequest *> all() const;
   bool empty() const { return requests.empty(); }
 

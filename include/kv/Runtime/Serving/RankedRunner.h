@@ -17,10 +17,10 @@
 
 namespace kv {
 
-/// Rank 0's runner: gives every step to the other ranks, and runs it. What it
-/// is given must outlive it. Without ranks it is the own runner. All ranks run
-/// a step with lengths and tables in host memory, so that devices that keep
-/// steps see equal ones on all ranks.
+/// Rank 0's runner: gives every step to the other ranks, and runs it. The
+/// arguments must outlive the runner. Without ranks it is the own runner. All
+/// ranks run a step with lengths and tables in host memory, so that devices
+/// that keep steps see equal ones on all ranks.
 class RankedRunner : public ModelRunner {
 public:
   /// `lost` is called once the ranks are apart, with what went wrong, and need
@@ -62,10 +62,10 @@ private:
   std::vector<std::byte> message;
 };
 
-/// What the other ranks do: run the steps of rank 0 on caches of their own, on
-/// `device`, until it finishes. A step's error that is not one of Communicator
-/// is rank 0's as well, who reports it. Errors: those of Communicator; no
-/// memory.
+/// The loop of the other ranks: runs the steps of rank 0 on caches of their
+/// own, on `device`, until it finishes. A step's error that is not one of
+/// Communicator is rank 0's as well, who reports it. Errors: those of
+/// Communicator; no memory.
 Expected<void> followSteps(ModelRunner &own, Communicator &ranks,
                            const MultiKVCacheParams &params,
                            const Device &device = {});

@@ -30,11 +30,12 @@ class Sampler {
 public:
   /// Samples the token at `index` of an answer from a row of less than 2^24
   /// logits. Temperature 0 takes the largest logit, among equal ones that of
-  /// the lowest token id. Otherwise the logits are divided by the temperature;
-  /// the topK largest are kept (of equal ones those of lower ids); of these,
-  /// the fewest whose probabilities, from the largest on, add up to topP; of
-  /// these, those with at least minP of the largest probability; and one of
-  /// those is drawn by its share. Errors: those of checkToken().
+  /// the lowest token id. For other temperatures, the logits are divided by the
+  /// temperature, and the topK largest are kept (of equal ones those of lower
+  /// ids). Of these, the fewest are kept whose probabilities, from the largest
+  /// on, add up to topP. Of these, those with at least minP of the largest
+  /// probability are kept. One of them is drawn by its share. Errors: those of
+  /// checkToken().
   Expected<int32_t> sample(std::span<const float> row,
                            const SamplingParams &params, uint64_t index) {
     return checkToken(sampler.sample(row, choiceOf(params, index)));

@@ -64,8 +64,8 @@ public:
   /// sentence without its subject, the request.
   Expected<void> canEverFit(const ActiveRequest &request) const;
 
-  /// Adds a request that has arrived. It must outlive its finish(), and its id
-  /// must be larger than those of all earlier ones.
+  /// Adds a request that has arrived. The request must outlive its finish(),
+  /// and its id must be larger than those of all earlier ones.
   void add(ActiveRequest &request);
 
   /// Chooses the requests of the next step, in the order of their replicas.

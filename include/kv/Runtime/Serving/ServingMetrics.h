@@ -23,7 +23,7 @@ struct ServingFigures {
   Gauge running, waiting;      // requests
 };
 
-/// Appends the figures as docs/guides/observability.md lists them. By any
+/// Appends the figures as docs/reference/metrics.md lists them. By any
 /// thread.
 void collectMetrics(const ServingFigures &figures, MetricFamilies &families);
 

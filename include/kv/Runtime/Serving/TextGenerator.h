@@ -44,23 +44,23 @@ public:
   /// step in the source's order. Errors are answers: failed() is called for
   /// each request that an error concerns.
   GenerationStatistics run(RequestSource &source);
-  /// The same for requests that are all known in advance.
+  /// Answers requests that are all known in advance.
   GenerationStatistics run(std::span<const GenerationRequest> requests);
 
-  /// The same step by step, for callers with a loop of their own. A request
-  /// that is added must stay where it is until the sink's last call for it, or
-  /// abort(). Error: it cannot be answered, and the sink is not called.
+  /// Answers requests step by step, for callers with a loop of their own. A
+  /// request that is added must stay where it is until the sink's last call for
+  /// it, or abort(). Error: it cannot be answered, and the sink is not called.
   Expected<void> add(const GenerationRequest &request);
   /// Executes one step, if there is a request; whether any is left after it.
   bool runStep();
   /// Gives up a request that has not been answered, between steps: its pages
   /// are free, and the sink is not called. False if there is none of this id.
   bool abort(std::string_view id);
-  /// Of a request that has not been answered: what it has so far. None if
-  /// there is none of this id.
+  /// The counts so far of a request that has not been answered. None if there
+  /// is no request of this id.
   std::optional<GenerationCounts> counts(std::string_view id) const;
 
-  /// Of all runs; any thread may read them while one runs.
+  /// The figures of all runs; any thread may read them while one runs.
   const ServingFigures &figures() const { return counted; }
 
 private:
@@ -73,14 +73,18 @@ private:
   /// are appended to `advanced`, the others have failed.
   void stepReplica(int32_t replica, std::span<ActiveRequest *const> part,
                    std::span<const RaggedKVCacheInputs> inputs);
-  /// What a step made of each of its wanted rows: logits, or tokens that the
-  /// runner has chosen. The other list is empty.
+  /// The results of a step's wanted rows: logits, or tokens that the runner has
+  /// chosen. The other list is empty.
   struct StepResults {
     std::span<const float> logits;
     std::span<const int32_t> tokens;
   };
   Expected<StepResults> execute(const ModelStep &step,
                                 std::span<ActiveRequest *const> part);
+  void passPromptRow(const ActiveRequest &request, int64_t position,
+                     std::span<const float> row);
+  Expected<int32_t> draw(const ActiveRequest &request,
+                         std::span<const float> row);
   /// Samples from, and gives out, what became of one request's `rows` of the
   /// step's tokens, of which the first is `firstToken`. False if it failed.
   bool consume(ActiveRequest &request, std::span<const int32_t> rows,
@@ -99,6 +103,7 @@ private:
   GenerationSink &sink;
   Options options;
   Scheduler scheduler;
+  LogitReader reader;
   Sampler sampler;
   GenerationStatistics statistics;
   ServingFigures counted;

@@ -1,4 +1,4 @@
-//===- PageConnector.h - Pages beside the devices ---------------*- C++ -*-===//
+//===- PageConnector.h - Pages outside the devices --------------*- C++ -*-===//
 //
 // A connector keeps copies of pages outside of the devices: in host memory, on
 // a disk, on other machines. A copy is a *record*: one full page of a prefix,
@@ -7,7 +7,7 @@
 // hit is exact.
 //
 // The memory of records is divided into slots, which a manager allocates where
-// its devices can copy from and to it. What a manager does:
+// its devices can copy from and to it. A manager calls:
 //
 //   store   slot = reserve(page); copy the page into it; publish(slot)
 //   load    find(page): Memory -> slot = acquire(page); copy; release(slot)
@@ -47,7 +47,7 @@ namespace kv {
 /// events publish too.
 using PrefixName = std::array<std::byte, 32>;
 
-/// A full page of a prefix. What it points to is valid during a call.
+/// A full page of a prefix. Its pointers are valid during a call.
 struct PrefixPage {
   PrefixName name;   // of the prefix up to the end of this page
   PrefixName parent; // of the prefix before this page; its first page: `scope`
@@ -68,7 +68,7 @@ struct TierMetrics {
   Gauge hostPages,
       usedHostPages; // slots of host memory, and those with records
   Gauge diskPages, usedDiskPages;
-  Gauge diskOperations;  // reads and writes under way
+  Gauge diskOperations;  // reads and writes in flight
   Counter storedPages;   // published to host memory
   Counter refusedStores; // no slot was free, or the images are too many
   Counter evictedHostPages, evictedDiskPages;
@@ -76,9 +76,9 @@ struct TierMetrics {
   Counter failedWrites;            // the record is lost; nothing else is
   Counter unindexedPages; // written, but a later process will not find them
   Counter failedReads;    // the record was not what it should be: it is dropped
-  // Of the store that machines share.
+  // Figures of the store that machines share.
   Gauge storeIsUp;                // 1: it answers
-  Gauge storeOperations;          // reads and writes under way
+  Gauge storeOperations;          // reads and writes in flight
   Counter storeHits, storeMisses; // pages that it was asked for
   Counter failedStoreQuestions;   // it did not answer
   Counter storeReadPages, storeWrittenPages;
@@ -125,10 +125,10 @@ public:
     std::string model = {};
     int64_t diskBytes = 0; // that records may take there
     int32_t ioThreads = 4;
-    /// A Redis or Valkey server that machines share, as
+    /// A Redis or Valkey server that machines share; empty: none. The text is
     /// redis://[[user]:password@]host[:port][/db] or unix:///path, with
-    /// ?timeout=MILLISECONDS of a call (500) and &ttl=SECONDS of a record;
-    /// empty: none. One that does not answer is no error, but misses.
+    /// ?timeout=MILLISECONDS of a call (500) and &ttl=SECONDS of a record. A
+    /// server that does not answer is no error, but misses.
     std::string blockStoreEndpoint = {};
     /// Whether somebody calls takeChanges().
     bool tellsChanges = false;
@@ -145,9 +145,9 @@ public:
 
   //===--- Names ----------------------------------------------------------===//
 
-  /// Of the empty prefix of a scope, which ScopeBytes has framed.
+  /// The name of the empty prefix of a scope, which ScopeBytes has framed.
   virtual PrefixName nameScope(std::span<const std::byte> scope) = 0;
-  /// Of the prefix that is one page longer than `parent`.
+  /// The name of the prefix that is one page longer than `parent`.
   virtual PrefixName namePage(const PrefixName &parent,
                               std::span<const std::byte> images,
                               std::span<const int32_t> tokens) = 0;
@@ -165,7 +165,7 @@ public:
 
   /// Begins to bring a record from the disk or the store to memory. False:
   /// there is none any more, or no slot is free and none will be. True as well
-  /// if one will be free when something under way is over: to be asked again
+  /// if a slot will be free when something in flight is over: to be asked again
   /// then.
   virtual bool fetch(const PrefixPage &page) = 0;
 
@@ -182,7 +182,7 @@ public:
   /// known. Does not wait.
   virtual void poll() = 0;
   /// Waits until a read or write is over, or find() knows more, but not longer
-  /// than `most`, and polls. False: nothing was under way, or over in time.
+  /// than `most`, and polls. False: nothing was in flight, or over in time.
   virtual bool wait(std::chrono::nanoseconds most) = 0;
 
   /// Forgets all records, for good: when it returns, no later process finds

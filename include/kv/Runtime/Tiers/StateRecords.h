@@ -1,11 +1,10 @@
 //===- StateRecords.h - Records of states of recurrent layers ---*- C++ -*-===//
 //
-// The state behind a prefix is kept beside the devices in as many records as
-// it needs, of the size of a page's, so that everything that moves, compares,
-// checks, leases and evicts pages does so with states. A part is named as a
-// page that follows the prefix, with the tokens of the prefix's last page, and
-// in place of images a mark that no images have. A snapshot is there if all of
-// its parts are.
+// The state after a prefix is kept outside the devices in as many records as it
+// needs, each of a page's size. So everything that moves, compares, checks,
+// leases and evicts pages does so with states. A part is named like a page that
+// follows the prefix, with the tokens of the prefix's last page, and a mark in
+// place of images. A snapshot is there if all of its parts are.
 //
 //===----------------------------------------------------------------------===//
 

@@ -28,8 +28,8 @@ public:
 
   struct Options {
     Role role = Role::Prefill;
-    /// Of the control channel, as ZeroMQ has it: Prefill binds it, Decode
-    /// connects to it.
+    /// The endpoint of the control channel, as ZeroMQ writes it: Prefill binds
+    /// it, Decode connects to it.
     std::string endpoint;
     MultiKVCacheParams cache;
     /// Which weights and which kind of code compute the pages: peers must have

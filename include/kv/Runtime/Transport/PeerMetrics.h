@@ -19,10 +19,10 @@ struct PeerMetrics {
   Counter expiredLeases;  // whose records may have been evicted since
   Counter refusedReturns; // came too late: the peer drops what it has read
   Gauge openLeases, openAsks;
-  Gauge openReads; // under way, those that were given up included
+  Gauge openReads; // in flight, those that were given up included
 };
 
-/// Appends the rows kv_peer_... of docs/guides/transport.md. Any thread.
+/// Appends the rows kv_peer_... of docs/reference/metrics.md. Any thread.
 void collectMetrics(const PeerMetrics &metrics, MetricFamilies &families);
 
 } // namespace kv

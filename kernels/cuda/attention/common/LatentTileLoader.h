@@ -69,8 +69,8 @@ private:
       if (lane == 0 && (!unclean || slab == 0))
         b.expectBytes(bar, unclean ? C::TileBytes : C::SlabBytes);
       if (lane < this->ownBoxes())
-        copyBox(C::Ring + stage * C::TileBytes + slab * C::SlabBytes +
-                    box * SlabRowBytes,
+        copyBox(OffsetOf<C, slot::Ring> + stage * C::TileBytes +
+                    slab * C::SlabBytes + box * SlabRowBytes,
                 TileAt{{slab * 64, p.headsFirst ? 0 : token,
                         p.headsFirst ? token : 0, page}},
                 bar);

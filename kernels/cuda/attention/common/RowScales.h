@@ -9,6 +9,9 @@
 
 namespace kv::cuda {
 
+/// Of a cache without any.
+struct NoScales {};
+
 /// One of them, as it lies in memory.
 template <class B>
 KV_BODY uint32_t loadScale(B &b, const ScalesView &scales, int64_t at) {
@@ -33,12 +36,10 @@ KV_BODY float divideScales(const ScalesView &scales,
   float row = scaleOf(scales, loaded[0]);
   if constexpr (Groups > 1) {
     float largest = fabsf(row);
-    KV_UNROLL
-    for (int g = 1; g < Groups; ++g)
+    KV_UNROLL for (int g = 1; g < Groups; ++g)
       largest = kv::plan::larger(largest, fabsf(scaleOf(scales, loaded[g])));
     RangePower power = powerAboveScale(largest);
-    KV_UNROLL
-    for (int g = 0; g < Groups; ++g) {
+    KV_UNROLL for (int g = 0; g < Groups; ++g) {
       float share =
           kv::plan::multiply(scaleOf(scales, loaded[g]), power.inverse);
       if (g < scales.groups)

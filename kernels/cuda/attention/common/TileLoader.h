@@ -10,7 +10,7 @@
 #ifndef KV_KERNELS_CUDA_ATTENTION_COMMON_TILELOADER_H
 #define KV_KERNELS_CUDA_ATTENTION_COMMON_TILELOADER_H
 
-#include "Unit.h"
+#include "Works.h"
 #include "kernels/block/Body.h"
 #include "kernels/cuda/parameters/AttentionTiles.h"
 
@@ -141,7 +141,8 @@ protected:
   /// A tile of a leaf's keys, or values, to the next stage.
   KV_BODY void copyTile(int leaf, int head, int32_t page, int plane, int part) {
     b.awaitPhase(b.barrier(readOf(stage)), phase ^ 1);
-    copyBoxes(leaf, head, page, plane, part, C::Copies + stage * C::CopyBytes,
+    copyBoxes(leaf, head, page, plane, part,
+              CopiesBegin<C> + stage * C::CopyBytes,
               b.barrier(CopiesApart<C> || (plane && isSeenInPart(leaf))
                             ? C::landed(stage)
                             : C::full(stage)));
@@ -180,14 +181,14 @@ protected:
     b.awaitPhase(b.barrier(C::landed(stage)), landings >> stage & 1);
     landings ^= 1u << stage;
     constexpr int RowChunks = SlabRowBytes / ChunkBytes;
-    auto tile = b.template shared<Chunk>(C::Ring + stage * C::TileBytes,
-                                         C::TileBytes / ChunkBytes);
+    auto tile =
+        b.template shared<Chunk>(OffsetOf<C, slot::Ring> + stage * C::TileBytes,
+                                 C::TileBytes / ChunkBytes);
     int begin = first - leaf * C::Leaf, end = last - leaf * C::Leaf;
     int behind = kv::plan::greater(C::Leaf - end, 0);
     begin = kv::plan::greater(begin, 0);
     // A row's chunks are exchanged among themselves only.
-    KV_UNROLL
-    for (int slab = 0; slab < slabs; ++slab)
+    KV_UNROLL for (int slab = 0; slab < slabs; ++slab)
       KV_UNROLL_BY(1)
     for (int i = lane; i < (begin + behind) * RowChunks; i += WarpLanes) {
       int skipped = i < begin * RowChunks ? 0 : C::Leaf - behind - begin;

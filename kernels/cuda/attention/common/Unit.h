@@ -1,54 +1,33 @@
-//===- Unit.h - The works of a block ----------------------------*- C++ -*-===//
+//===- Unit.h - One tile of rows with one KV head ---------------*- C++ -*-===//
 
 #ifndef KV_KERNELS_CUDA_ATTENTION_COMMON_UNIT_H
 #define KV_KERNELS_CUDA_ATTENTION_COMMON_UNIT_H
 
-#include "kernels/block/Body.h"
-#include "kernels/cuda/parameters/Attention.h"
+#include "Bounds.h"
+#include "ScoreScale.h"
 
 namespace kv::cuda {
 
-/// Calls f(work, tile) for each stretch of this block's part, which so many
-/// blocks side by side have together. AtOnce: short
-/// steps wait for nothing twice, where there are registers for it. A function
-/// may read its work anew and leave that there. ByIndex: where the part ends is
-/// looked up by its number, which needs a register less in kernels of roles and
-/// one more in others (both are at their limit).
-template <bool AtOnce = false, bool ByIndex = false, int Blocks = 1, Block B,
-          class Function>
-KV_BODY void forEachWork(B &b, const AttentionParams &p, Function f) {
-  kv::plan::Cut at = b.load(p.cuts + b.block() / Blocks);
-  while (true) {
-    // All at once: each load waits for the second-level cache. Not kept: the
-    // leaves need registers more.
-    kv::plan::Cut end = b.load(ByIndex ? p.cuts + (b.block() / Blocks + 1)
-                                       : p.cuts + b.block() / Blocks + 1);
-    int32_t tiles = b.load(&p.header->tiles);
-    // Never so, but a compiler cannot put off the loads that it asks of.
-    bool never = (at.head & at.leaf & end.tile & end.head & end.leaf) < 0;
-    if ((at.tile >= tiles) | (AtOnce & never))
-      return;
-    kv::plan::Tile tile = b.load(p.tiles + at.tile);
-    kv::plan::Work work;
-    bool isLast = !kv::plan::workAt(tile, at, end, work);
-    if (isLast | (AtOnce & ((tile.sequence & tile.row) < 0)))
-      return;
-    f(work, tile);
-    at = kv::plan::cutAfter(p.shape, work);
-  }
-}
+/// What every part of a kernel must know: the thread's block and parameters,
+/// which elements it has, the rows, what they see, and the leaves that this
+/// block computes of the unit. A part gets it as an argument and keeps none.
+template <Block BlockT, class ConfigT> struct Unit {
+  using B = BlockT;
+  using C = ConfigT;
 
-/// Whether a mask may be of chunks: no attention with products of 8 bits has
-/// such a one, and some of their warps no registers for the division.
-template <class C> constexpr bool HasChunks = !ByteProducts<C>;
+  KV_BODY Unit(B &b, const AttentionParams &p)
+      : b(b), p(p), map(b), scale(b, p), rows(b, p), bounds(b, p) {}
 
-/// A sequence of the batch. Lengths are believed as far as a row of the table
-/// goes.
-KV_BODY kv::plan::Sequence sequenceOf(const AttentionParams &p, int32_t index) {
-  kv::plan::Batch batch = p.batch;
-  batch.capacity = int64_t(p.tableColumns) * p.cache.pageSize;
-  return kv::plan::sequenceAt(batch, index);
-}
+  KV_BODY void renewThread() { map.renew(threadNow<C>(b)); }
+
+  B &b;
+  const AttentionParams &p;
+  ThreadMap<C> map;
+  ScoreScale<B, C> scale;
+  Rows<B, C> rows;
+  Bounds<B, C> bounds;
+  int leafBegin, leafEnd;
+};
 
 } // namespace kv::cuda
 

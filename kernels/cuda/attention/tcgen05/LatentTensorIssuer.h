@@ -3,8 +3,7 @@
 #ifndef KV_KERNELS_CUDA_ATTENTION_TCGEN05_LATENTTENSORISSUER_H
 #define KV_KERNELS_CUDA_ATTENTION_TCGEN05_LATENTTENSORISSUER_H
 
-#include "kernels/block/Body.h"
-#include "kernels/cuda/attention/common/Unit.h"
+#include "TensorOperands.h"
 #include "kernels/cuda/parameters/LatentTensor.h"
 
 namespace kv::cuda {
@@ -19,7 +18,7 @@ public:
 
   KV_BODY void run() {
     forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &) {
-      b.awaitPhase(b.barrier(C::Asked), asked);
+      b.awaitPhase(b.barrier(C::asked()), asked);
       asked ^= 1;
       const int count = work.leafEnd - work.leafBegin;
       KV_UNROLL_BY(1)
@@ -34,57 +33,39 @@ public:
     });
     // Of the last tiles too, that they were read is known before the block's
     // shared memory is another's.
-    b.commitTensor(b.barrier(C::Drained));
-    b.awaitPhase(b.barrier(C::Drained), 0);
+    b.commitTensor(b.barrier(C::drained()));
+    b.awaitPhase(b.barrier(C::drained()), 0);
   }
 
 private:
-  /// A tile of the ring.
-  struct Cursor {
-    int stage = 0, phase = 0;
-    KV_BODY void move() {
-      phase ^= stage;
-      stage ^= 1;
-    }
-  };
-  static_assert(C::Stages == 2);
-
-  KV_BODY TensorDescriptor operandAt(int offset) const {
-    return encodeTensor({b.sharedAddress(offset), C::SlabBytes, AtomBytes});
-  }
-  static KV_BODY constexpr TensorInstruction instruction(Major majorB,
-                                                         int columns) {
-    return encode(TensorProduct{TensorFormat<typename C::Product>, majorB,
-                                columns, C::Rows});
-  }
-
   /// The scores of the next leaf. What was in their place has been weighed: the
   /// values of that leaf were multiplied since.
   KV_BODY void multiplyQueries() {
-    TensorDescriptor q = operandAt(C::Queries),
-                     k = operandAt(C::Ring + keys.stage * C::TileBytes);
+    TensorDescriptor q = operandAt<C>(b, OffsetOf<C, slot::Queries>),
+                     k = operandAt<C>(b, OffsetOf<C, slot::Ring> +
+                                             keys.stage * C::TileBytes);
     b.fenceAfter();
     KV_UNROLL_BY(1)
     for (int slab = 0; slab < C::Slabs; ++slab) {
       b.awaitPhase(b.barrier(C::full(keys.stage, slab)), keys.phase);
-      KV_UNROLL
-      for (int byte = 0; byte < SlabRowBytes; byte += 32)
+      KV_UNROLL for (int byte = 0; byte < SlabRowBytes; byte += 32)
         b.multiplyTensor(memory.behind(keys.stage * C::ScoreColumns),
                          q.behind(slab * C::QuerySlabBytes + byte),
                          k.behind(slab * C::SlabBytes + byte),
-                         instruction(Major::K, C::ScoreColumns),
+                         instruction<C, C::Rows>(Major::K, C::ScoreColumns),
                          slab + byte > 0);
     }
     b.commitTensor(b.barrier(C::scored(keys.stage)));
-    keys.move();
+    keys.move(1);
   }
 
   /// The values of the next leaf.
   KV_BODY void multiplyWeights() {
     b.awaitPhase(b.barrier(C::weighed(values.stage)), values.phase);
     b.fenceAfter();
-    TensorDescriptor tile = operandAt(C::Ring + values.stage * C::TileBytes);
-    TensorDescriptor weights = tile.behind(C::Weights);
+    TensorDescriptor tile =
+        operandAt<C>(b, OffsetOf<C, slot::Ring> + values.stage * C::TileBytes);
+    TensorDescriptor weights = tile.behind(C::StageWeights);
     KV_UNROLL_BY(1)
     for (int i = 0; i < C::Groups * C::Slices; ++i) {
       multiplySlice(weights, tile, i % C::Groups,
@@ -93,7 +74,7 @@ private:
       slices += i % C::Groups;
     }
     b.commitTensor(b.barrier(C::empty(values.stage, C::ValueSlabs)));
-    values.move();
+    values.move(1);
   }
 
   KV_BODY void multiplySlice(TensorDescriptor weights, TensorDescriptor tile,
@@ -101,16 +82,15 @@ private:
     // What was there has been loaded.
     b.awaitPhase(b.barrier(C::folded(place)), placePhase ^ 1);
     b.fenceAfter();
-    KV_UNROLL
-    for (int k = 0; k < C::Leaf / 16; ++k) {
+    KV_UNROLL for (int k = 0; k < C::Leaf / 16; ++k) {
       b.multiplyTensor(memory.behind(C::Values + place * C::SliceColumns),
                        weights.behind(k * 32),
                        tile.behind(slab * C::SlabBytes + k * 2 * AtomBytes),
-                       instruction(Major::Other, C::SliceColumns), k > 0);
+                       instruction<C, C::Rows>(Major::Other, C::SliceColumns),
+                       k > 0);
     }
     b.commitTensor(b.barrier(C::multiplied(half, slices & 1)));
-    KV_UNROLL
-    for (int i = 0; i < C::SliceSlabs; ++i)
+    KV_UNROLL for (int i = 0; i < C::SliceSlabs; ++i)
       b.commitTensor(b.barrier(C::empty(values.stage, slab + i)));
     if (++place == C::ValuePlaces) {
       place = 0;
@@ -121,7 +101,7 @@ private:
   B &b;
   const TileParams &p;
   const TensorAddress memory;
-  Cursor keys, values;
+  RingCursor<C::Stages> keys, values;
   int asked = 0;
   int place = 0, placePhase = 0; // of the next slice
   int slices = 0;                // that each warpgroup had

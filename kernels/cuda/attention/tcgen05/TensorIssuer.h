@@ -3,8 +3,7 @@
 #ifndef KV_KERNELS_CUDA_ATTENTION_TCGEN05_TENSORISSUER_H
 #define KV_KERNELS_CUDA_ATTENTION_TCGEN05_TENSORISSUER_H
 
-#include "kernels/block/Body.h"
-#include "kernels/cuda/attention/common/Unit.h"
+#include "TensorOperands.h"
 #include "kernels/cuda/parameters/AttentionTensor.h"
 
 namespace kv::cuda {
@@ -15,7 +14,7 @@ template <TensorBlock B, class C> class TensorIssuer {
 
 public:
   KV_BODY TensorIssuer(B &b, const TileParams &p, TensorAddress memory)
-      : b(b), p(p), memory(memory), values(1) {}
+      : b(b), p(p), memory(memory) {}
 
   KV_BODY void run() {
     forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &rows) {
@@ -35,21 +34,8 @@ public:
   }
 
 private:
-  /// A tile of the ring: keys and values take turns.
-  struct Cursor {
-    int stage, phase = 0;
-    KV_BODY explicit Cursor(int stage) : stage(stage) {}
-    KV_BODY void move(int count) {
-      stage += count;
-      if (stage >= C::Stages) {
-        stage -= C::Stages;
-        phase ^= 1;
-      }
-    }
-  };
-
   KV_BODY void multiplyUnit(int count) {
-    b.awaitPhase(b.barrier(C::Asked), asked);
+    b.awaitPhase(b.barrier(C::asked()), asked);
     asked ^= 1;
     multiplyQueries(0);
     if (count > 1)
@@ -84,13 +70,10 @@ private:
   static KV_BODY int placeBehind(int place) {
     return place == C::ScorePlaces - 1 ? 0 : place + 1;
   }
-  KV_BODY TensorDescriptor operandAt(int offset) const {
-    return encodeTensor({b.sharedAddress(offset), C::SlabBytes, AtomBytes});
-  }
   /// Whether a tile of rows is the last one that reads a tile of the ring.
   KV_BODY bool isLast(int tile) const { return tile == tiles - 1; }
   /// Its products were the last to read that tile.
-  KV_BODY void releaseTile(Cursor &cursor) {
+  KV_BODY void releaseTile(RingCursor<C::Stages> &cursor) {
     b.commitTensor(b.barrier(C::empty(cursor.stage)));
     cursor.move(2);
   }
@@ -98,7 +81,7 @@ private:
   KV_BODY void multiply(TensorAddress to, OperandA a, TensorDescriptor with,
                         Major major, int columns, bool accumulates) {
     b.template multiplyTensor<TensorKindOf<typename C::Product>>(
-        to, a, with, instruction(major, columns), accumulates);
+        to, a, with, instruction<C, TensorLanes>(major, columns), accumulates);
   }
 
   /// The scores of a tile of rows with the next keys.
@@ -107,11 +90,11 @@ private:
       b.awaitPhase(b.barrier(C::full(keys.stage)), keys.phase);
     b.fenceAfter();
     TensorAddress scores = memory.behind(scorePlace * C::ScoreColumns);
-    TensorDescriptor q =
-        operandAt(C::Queries + tile * TensorLanes * SlabRowBytes);
-    TensorDescriptor k = operandAt(C::Ring + keys.stage * C::TileBytes);
-    KV_UNROLL
-    for (int d = 0; d < C::KeySteps; ++d) {
+    TensorDescriptor q = operandAt<C>(b, OffsetOf<C, slot::Queries> +
+                                             tile * TensorLanes * SlabRowBytes);
+    TensorDescriptor k =
+        operandAt<C>(b, OffsetOf<C, slot::Ring> + keys.stage * C::TileBytes);
+    KV_UNROLL for (int d = 0; d < C::KeySteps; ++d) {
       constexpr int SlabSteps = SlabRowBytes / C::StepBytes;
       int within = d % SlabSteps * C::StepBytes, slab = d / SlabSteps;
       multiply(scores, q.behind(slab * C::QuerySlabBytes + within),
@@ -129,16 +112,14 @@ private:
   KV_BODY void multiplyWeights(int tile) {
     TensorAddress weights = memory.behind(weightPlace * C::ScoreColumns);
     weightPlace = placeBehind(weightPlace);
-    KV_UNROLL
-    for (int part = 0; part < C::WeightParts; ++part) {
+    KV_UNROLL for (int part = 0; part < C::WeightParts; ++part) {
       const bool last = part == C::WeightParts - 1;
       b.awaitPhase(b.barrier(C::weighed(tile, part)), weighed >> tile & 1);
       if (part == 0 && tile == 0)
         b.awaitPhase(b.barrier(C::full(values.stage)), values.phase);
       b.fenceAfter();
       sumWeights(weights, part);
-      KV_UNROLL
-      for (int slice = 0; slice < C::Slices; ++slice) {
+      KV_UNROLL for (int slice = 0; slice < C::Slices; ++slice) {
         // What was there is folded.
         if (part == 0 && slice > 0) {
           awaitFold(slice);
@@ -154,25 +135,24 @@ private:
       releaseTile(values);
   }
 
-  static constexpr int PartSteps = C::Leaf / C::StepElements / C::WeightParts;
-
   /// The sums of a part of the weights.
   KV_BODY void sumWeights(TensorAddress weights, int part) {
+    constexpr int Steps = C::Leaf / C::StepElements / C::WeightParts;
     TensorDescriptor ones =
-        encodeTensor({b.sharedAddress(C::Ones), 0, AtomBytes});
-    KV_UNROLL
-    for (int k = part * PartSteps; k < (part + 1) * PartSteps; ++k)
+        encodeTensor({b.sharedAddress(OffsetOf<C, slot::Ones>), 0, AtomBytes});
+    KV_UNROLL for (int k = part * Steps; k < (part + 1) * Steps; ++k)
       multiply(weights.behind(C::Sums),
                weights.behind(C::weightsOf(k * C::StepElements)), ones,
                Major::K, C::SumColumns, k > 0);
   }
   KV_BODY void multiplySlice(TensorAddress weights, int tile, int part,
                              int slice) {
+    constexpr int Steps = C::Leaf / C::StepElements / C::WeightParts;
     TensorAddress to = memory.behind(C::valuesOf(tile, slice));
     TensorDescriptor v =
-        operandAt(C::Ring + values.stage * C::TileBytes + slice * C::SlabBytes);
-    KV_UNROLL
-    for (int k = part * PartSteps; k < (part + 1) * PartSteps; ++k) {
+        operandAt<C>(b, OffsetOf<C, slot::Ring> + values.stage * C::TileBytes +
+                            slice * C::SlabBytes);
+    KV_UNROLL for (int k = part * Steps; k < (part + 1) * Steps; ++k) {
       constexpr int StepAtoms = C::StepElements / AtomRows;
       multiply(to, weights.behind(C::weightsOf(k * C::StepElements)),
                v.behind(k * StepAtoms * AtomBytes), Major::Other,
@@ -180,16 +160,10 @@ private:
     }
   }
 
-  static KV_BODY constexpr TensorInstruction instruction(Major majorB,
-                                                         int columns) {
-    return encode(
-        TensorProduct{TensorFormat<typename C::Product>, majorB, columns});
-  }
-
   B &b;
   const TileParams &p;
   const TensorAddress memory;
-  Cursor keys{0}, values;
+  RingCursor<C::Stages> keys, values{1};
   int scorePlace = 0, weightPlace = 0;
   int asked = 0;
   int tiles = 0;               // of the unit, that have rows

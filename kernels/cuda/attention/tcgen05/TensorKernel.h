@@ -3,6 +3,7 @@
 #ifndef KV_KERNELS_CUDA_ATTENTION_TCGEN05_TENSORKERNEL_H
 #define KV_KERNELS_CUDA_ATTENTION_TCGEN05_TENSORKERNEL_H
 
+#include "LatentTensorIssuer.h"
 #include "LatentTensorRows.h"
 #include "TensorIssuer.h"
 #include "TensorRows.h"
@@ -17,16 +18,12 @@ template <class C, TensorBlock B> KV_BODY void initTensor(B &b) {
     b.init(b.barrier(C::empty(stage)), 1);
     b.init(b.barrier(C::landed(stage)), 1);
   }
-  KV_UNROLL
-  for (int place = 0; place < C::ScorePlaces; ++place)
+  KV_UNROLL for (int place = 0; place < C::ScorePlaces; ++place)
     b.init(b.barrier(C::scored(place)), 1);
-  KV_UNROLL
-  for (int tile = 0; tile < C::RowGroups; ++tile) {
-    KV_UNROLL
-    for (int part = 0; part < C::WeightParts; ++part)
+  KV_UNROLL for (int tile = 0; tile < C::RowGroups; ++tile) {
+    KV_UNROLL for (int part = 0; part < C::WeightParts; ++part)
       b.init(b.barrier(C::weighed(tile, part)), GroupThreads);
-    KV_UNROLL
-    for (int slice = 0; slice < C::Slices; ++slice) {
+    KV_UNROLL for (int slice = 0; slice < C::Slices; ++slice) {
       b.init(b.barrier(C::multiplied(tile, slice)), 1);
       b.init(b.barrier(C::folded(tile, slice)), GroupThreads);
     }
@@ -38,17 +35,14 @@ template <class C, TensorBlock B>
   requires TensorTiles<C>
 KV_BODY void initTensor(B &b) {
   initSlabs<C>(b);
-  b.init(b.barrier(C::Drained), 1);
-  KV_UNROLL
-  for (int stage = 0; stage < C::Stages; ++stage) {
+  b.init(b.barrier(C::drained()), 1);
+  KV_UNROLL for (int stage = 0; stage < C::Stages; ++stage) {
     b.init(b.barrier(C::scored(stage)), 1);
     b.init(b.barrier(C::weighed(stage)), GroupThreads);
   }
-  KV_UNROLL
-  for (int i = 0; i < 2 * C::Groups; ++i)
+  KV_UNROLL for (int i = 0; i < 2 * C::Groups; ++i)
     b.init(b.barrier(C::multiplied(i / 2, i)), 1);
-  KV_UNROLL
-  for (int place = 0; place < C::ValuePlaces; ++place)
+  KV_UNROLL for (int place = 0; place < C::ValuePlaces; ++place)
     b.init(b.barrier(C::folded(place)), GroupThreads);
 }
 
@@ -57,62 +51,66 @@ KV_BODY void initTensor(B &b) {
 /// is theirs as well.
 template <class C, TensorBlock B> KV_BODY void storeOnes(B &b) {
   constexpr uint32_t One = OnePair<typename C::Product>;
-  auto ones = b.template shared<Chunk>(C::Ones, C::OnesBytes / ChunkBytes);
+  auto ones = view<C, slot::Ones, Chunk>(b);
   for (int i = b.thread() - GroupThreads; i < C::OnesBytes / ChunkBytes;
        i += C::Threads)
     ones.store(i, {One, One, One, One});
 }
 
-/// Who does what in a kernel for prompts, and in one over a latent cache.
-template <TensorBlock B, class C> struct TensorRoles {
+/// The parts of a kernel for prompts, and of one over a latent cache.
+template <TensorBlock B, class C> struct TensorParts {
   using Loader = TileLoader<B, C>;
   using Issuer = TensorIssuer<B, C>;
-  using Rows = TensorRows<Consumers<B, C>, C>;
+  using Consumer = TensorRows<Consumers<B, C>, C>;
 };
 template <TensorBlock B, class C>
   requires TensorTiles<C>
-struct TensorRoles<B, C> {
+struct TensorParts<B, C> {
   using Loader = LatentTileLoader<B, C>;
   using Issuer = LatentTensorIssuer<B, C>;
-  using Rows = AttentionBody<Consumers<B, C>, C>;
+  using Consumer = TileConsumer<Consumers<B, C>, C, LatentTensorLeaves>;
 };
 
 /// The kernel: the first warpgroup copies and issues, the others have rows.
 template <class C, TensorBlock B>
 KV_BODY void runTensor(B &b, const TileParams &p) {
-  using Roles = TensorRoles<B, C>;
-  const int warp = b.thread() / WarpLanes;
+  using Parts = TensorParts<B, C>;
+  using Roles =
+      RoleTable<RoleWarps<Role::Copies, 1>, RoleWarps<Role::Cleans, 1>,
+                RoleWarps<Role::Issues, 1>, RoleWarps<Role::Rests, 1>,
+                RoleWarps<Role::Consumes, C::Warps>>;
   if (b.thread() == 0) {
     initTensor<C>(b);
-    b.init(b.barrier(C::Asked), C::Threads);
+    b.init(b.barrier(C::asked()), C::Threads);
     b.fenceInit();
   }
-  if (warp == C::IssuerWarp) {
-    b.allocateTensor(C::TensorPlace, TensorColumns);
+  if (Roles::template has<Role::Issues>(b.thread())) {
+    b.allocateTensor(OffsetOf<C, slot::TensorPlace>, TensorColumns);
     b.relinquishTensor();
-  } else if (!TensorTiles<C> && warp >= GroupWarps) {
+  } else if (!TensorTiles<C> &&
+             Roles::template has<Role::Consumes>(b.thread())) {
     if constexpr (!TensorTiles<C>)
       storeOnes<C>(b);
   }
   b.sync();
   const TensorAddress memory = {
-      b.template shared<uint32_t>(C::TensorPlace, 1).load(0)};
-  if (warp < GroupWarps) {
+      view<C, slot::TensorPlace, uint32_t>(b).load(0)};
+  if (!Roles::template has<Role::Consumes>(b.thread())) {
     b.template registersDown<C::LoaderRegisters>();
-    if (warp == 0)
-      typename Roles::Loader(b, p).load();
-    else if (warp == 1)
-      typename Roles::Loader(b, p).clean();
-    else if (warp == C::IssuerWarp && b.elect())
-      typename Roles::Issuer(b, p, memory).run();
+    if (Roles::template has<Role::Copies>(b.thread()))
+      typename Parts::Loader(b, p).load();
+    else if (Roles::template has<Role::Cleans>(b.thread()))
+      typename Parts::Loader(b, p).clean();
+    else if (Roles::template has<Role::Issues>(b.thread()) && b.elect())
+      typename Parts::Issuer(b, p, memory).run();
   } else {
     b.template registersUp<C::ConsumerRegisters>();
     Consumers<B, C> consumers(b);
-    typename Roles::Rows(consumers, p).run();
+    typename Parts::Consumer(consumers, p).run();
   }
   // Nobody uses tensor memory any more.
   b.sync();
-  if (warp == C::IssuerWarp) {
+  if (Roles::template has<Role::Issues>(b.thread())) {
     b.fenceAfter();
     b.freeTensor(memory, TensorColumns);
   }

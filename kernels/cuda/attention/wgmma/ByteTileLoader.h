@@ -24,7 +24,7 @@ namespace kv::cuda {
 /// What only the end of a stretch needs of it, a thread's own: leaves need
 /// registers more.
 template <class C, Block B> KV_BODY auto keptWorks(B &b) {
-  return b.template shared<kv::plan::Work>(C::KeptWorks, GroupThreads);
+  return view<C, slot::KeptWorks, kv::plan::Work>(b);
 }
 
 template <Block B, class C> class ByteTileLoader : TileLoader<B, C> {
@@ -57,14 +57,15 @@ private:
   KV_BODY void copyKeys(int leaf, int head, int32_t page) {
     b.awaitPhase(b.barrier(C::empty(stage)), phase ^ 1);
     this->copyBoxes(leaf, head, page, /*plane=*/0, /*part=*/0,
-                    C::Ring + stage * C::TileBytes, b.barrier(C::full(stage)));
+                    OffsetOf<C, slot::Ring> + stage * C::TileBytes,
+                    b.barrier(C::full(stage)));
     this->template nextStage<C::Stages>();
     this->template nextStage<C::Stages>(); // of the leaf's values
   }
   KV_BODY void copyValues(int leaf, int head, int32_t page) {
     b.awaitPhase(b.barrier(C::transposed(copy)), copyPhase ^ 1);
     this->copyBoxes(leaf, head, page, /*plane=*/1, /*part=*/0,
-                    C::Copies + copy * C::CopyBytes,
+                    CopiesBegin<C> + copy * C::CopyBytes,
                     b.barrier(C::landed(copy)));
     if (++copy == C::CopyStages) {
       copy = 0;
@@ -112,10 +113,10 @@ private:
     constexpr uint32_t Ones = 0x01010101u * 0x38; // f8E4M3
     KV_UNROLL_BY(1)
     for (int i = thread; i < C::Stages / 2 * AtomChunks; i += Threads)
-      b.template shared<Chunk>(C::Ring, C::Stages * C::TileBytes / ChunkBytes)
-          .store((i / AtomChunks * 2 + 1) * (C::TileBytes / ChunkBytes) +
-                     C::ValueAtoms * AtomChunks + i % AtomChunks,
-                 {{Ones, Ones, Ones, Ones}});
+      view<C, slot::Ring, Chunk>(b).store(
+          (i / AtomChunks * 2 + 1) * (C::TileBytes / ChunkBytes) +
+              C::ValueAtoms * AtomChunks + i % AtomChunks,
+          {{Ones, Ones, Ones, Ones}});
   }
 
   KV_BODY void transposeTile(int leaf) {
@@ -151,10 +152,11 @@ private:
     constexpr int RowChunks = SlabRowBytes / ChunkBytes, LoadKeys = WarpLanes;
     const int own = late(thread); // what is made of it is kept for a tile only
     const int self = own % WarpLanes;
-    auto from = b.template shared<Chunk>(C::Copies + copy * C::CopyBytes,
+    auto from = b.template shared<Chunk>(CopiesBegin<C> + copy * C::CopyBytes,
                                          C::CopyBytes / ChunkBytes);
-    auto to = b.template shared<Chunk>(C::Ring + stage * C::TileBytes,
-                                       C::TileBytes / ChunkBytes);
+    auto to =
+        b.template shared<Chunk>(OffsetOf<C, slot::Ring> + stage * C::TileBytes,
+                                 C::TileBytes / ChunkBytes);
     // Of an operand's row in eight, whether the first store is of odd elements.
     auto isOdd = [](int row) { return row / 4; };
     const uint32_t even = 0x6420, odd = 0x7531;
@@ -167,15 +169,13 @@ private:
     KV_UNROLL_BY(1)
     for (int chunk = own / WarpLanes; chunk < C::HeadDim / 16;
          chunk += C::Transposers) {
-      KV_UNROLL
-      for (int keys = 0; keys < C::Leaf; keys += LoadKeys) {
+      KV_UNROLL for (int keys = 0; keys < C::Leaf; keys += LoadKeys) {
         uint32_t words[4], out[4];
         b.loadMatrixTransposed(words, from,
                                (loaded ^ chunk) + keys * RowChunks);
         if constexpr (Clears)
           clearUnseen(words, leaf, keys, self);
-        KV_UNROLL
-        for (int i = 0; i < 4; ++i)
+        KV_UNROLL for (int i = 0; i < 4; ++i)
           out[i] = permuteBytes(words[i & 2], words[(i & 2) + 1],
                                 i % 2 ? selected ^ even ^ odd : selected);
         b.storeMatrix(out, to, (stored ^ (keys / 16)) + chunk * 16 * RowChunks);
@@ -187,8 +187,7 @@ private:
   KV_BODY void clearUnseen(uint32_t (&words)[4], int leaf, int keys,
                            int self) const {
     int unseen = first - leaf * C::Leaf, seenTo = last - leaf * C::Leaf;
-    KV_UNROLL
-    for (int i = 0; i < 4; ++i) {
+    KV_UNROLL for (int i = 0; i < 4; ++i) {
       int key = keys + i * 8 + self % 4 * 2;
       if (key < unseen || key >= seenTo)
         words[i] &= 0xffff0000u;

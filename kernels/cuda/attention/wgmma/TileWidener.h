@@ -2,7 +2,7 @@
 //
 // Three warps take slabs of 8-bit elements as boxes bring them, and make the
 // tiles of f16 that wgmma reads: keys in the order in which queries are stored
-// (AttentionUnit.h, storeScaled), values that nobody sees as zeros, elements of
+// (Queries.h, storeScaled), values that nobody sees as zeros, elements of
 // groups times the group's share. Scales of rows come with a leaf's first tile.
 //
 //===----------------------------------------------------------------------===//
@@ -59,7 +59,8 @@ private:
       auto released = b.barrier(C::widened(copy));
       b.awaitPhase(b.barrier(C::landed(copy)), copyPhase);
       widenSlab<Plane>(leaf, part * C::TileSlabs + slab,
-                       C::Ring + stage * C::TileBytes + slab * C::SlabBytes);
+                       OffsetOf<C, slot::Ring> + stage * C::TileBytes +
+                           slab * C::SlabBytes);
       b.fenceAsync();
       b.syncWarp();
       if (lane == 0)
@@ -84,7 +85,7 @@ private:
     constexpr int Rounds = (C::Leaf + KeysApart - 1) / KeysApart;
     // So many are read before the first is written.
     constexpr int Together = C::Scaled ? 1 : 2;
-    auto from = b.template shared<Chunk>(C::Copies + copy * C::CopyBytes,
+    auto from = b.template shared<Chunk>(CopiesBegin<C> + copy * C::CopyBytes,
                                          C::CopyBytes / ChunkBytes);
     auto to = b.template shared<Chunk>(target, C::SlabBytes / ChunkBytes);
     const int own = late(thread); // what is made of it is kept for a slab only
@@ -92,8 +93,7 @@ private:
     bool clears = Plane && isSeenInPart(leaf);
     int unseen = first - leaf * C::Leaf, seenTo = last - leaf * C::Leaf;
     int place[2];
-    KV_UNROLL
-    for (int half = 0; half < 2; ++half)
+    KV_UNROLL for (int half = 0; half < 2; ++half)
       place[half] =
           opaque(int(swizzled(uint32_t(key * RowChunks + column * 2 + half) *
                               ChunkBytes)) /
@@ -103,19 +103,16 @@ private:
       shareAt = opaque(
           sharePlace(Plane, (slab * RowItems + column) >> p.scales.groupShift) +
           key);
-    KV_UNROLL
-    for (int round = 0; round < Rounds; round += Together) {
+    KV_UNROLL for (int round = 0; round < Rounds; round += Together) {
       auto exists = [&](int i) {
         int apart = (round + i) * KeysApart;
         return apart + KeysApart <= C::Leaf || key + apart < C::Leaf;
       };
       Chunk bytes[Together];
-      KV_UNROLL
-      for (int i = 0; i < Together; ++i)
+      KV_UNROLL for (int i = 0; i < Together; ++i)
         if (exists(i))
           bytes[i] = from.load(own + (round + i) * C::WidenThreads);
-      KV_UNROLL
-      for (int i = 0; i < Together; ++i) {
+      KV_UNROLL for (int i = 0; i < Together; ++i) {
         int apart = (round + i) * KeysApart;
         if (!exists(i))
           continue;
@@ -126,8 +123,7 @@ private:
           share = shares().load(shareAt + apart);
         Chunk out[2];
         widenChunk<Plane>(bytes[i], share, out);
-        KV_UNROLL
-        for (int half = 0; half < 2; ++half)
+        KV_UNROLL for (int half = 0; half < 2; ++half)
           to.store(place[half] + apart * RowChunks, out[half]);
       }
     }
@@ -137,8 +133,7 @@ private:
   template <int Plane>
   static KV_BODY void widenChunk(const Chunk &bytes, uint32_t share,
                                  Chunk (&out)[2]) {
-    KV_UNROLL
-    for (int i = 0; i < 4; ++i) {
+    KV_UNROLL for (int i = 0; i < 4; ++i) {
       uint32_t low, high;
       widenFour<typename C::Cache>(bytes.words[i], low, high);
       if constexpr (C::Shares) {
@@ -158,53 +153,52 @@ private:
   //===--- Scales ---------------------------------------------------------===//
 
   KV_BODY auto shares() const {
-    return b.template shared<uint32_t>(C::ScaleShares, C::ShareWords);
+    return view<C, slot::ScaleShares, uint32_t>(b);
   }
   static KV_BODY int sharePlace(int plane, int group) {
     return (plane * C::ScaleGroups + group) * C::Leaf;
   }
 
-  /// The scales of a key and its value; of what nobody sees zeros.
-  using KeyScales = uint32_t[2][C::ScaleGroups];
-  KV_BODY void loadScales(int leaf, int head, int key, KeyScales &loaded) {
+  /// Where the scales of a key begin; negative: of what nobody sees, which are
+  /// zeros.
+  KV_BODY int64_t scalesOf(int leaf, int head, int key) const {
     int32_t position = int32_t(uint32_t(leaf) * C::Leaf + key);
     int32_t page = -1;
     if (position >= first && position < last)
       page = this->pageOf(position, page);
-    int64_t at = page * p.scales.pageStride + p.layer * p.scales.layerStride +
-                 p.cache.pageSize.remainder(position) * p.scales.tokenStride +
-                 head * p.scales.headStride;
-    KV_UNROLL
-    for (int plane = 0; plane < 2; ++plane)
-      KV_UNROLL
-    for (int g = 0; g < C::ScaleGroups; ++g) {
-      loaded[plane][g] = 0;
-      if (page >= 0 && (C::ScaleGroups == 1 || g < p.scales.groups))
-        loaded[plane][g] =
-            loadScale(b, p.scales, at + plane * p.scales.planeStride + g);
-    }
+    if (page < 0)
+      return -1;
+    return page * p.scales.pageStride + p.layer * p.scales.layerStride +
+           p.cache.pageSize.remainder(position) * p.scales.tokenStride +
+           head * p.scales.headStride;
   }
 
   /// For all, the scales of a leaf: to a buffer that nobody reads any more. Not
   /// read ahead: there is time, and there are no registers.
   KV_BODY void bringScales(int leaf, int head) {
-    auto rows =
-        b.template shared<float>(C::RowScales, C::ScaleBuffers * 2 * C::Leaf);
+    auto rows = view<C, slot::RowScales, float>(b);
     int buffer = scaleBuffer;
     scaleBuffer = C::scalesAfter(scaleBuffer);
     if constexpr (C::Shares) // those of the leaf before are read by all
       b.syncNamed(C::WidenersBarrier, C::WidenThreads);
     KV_UNROLL_BY(1)
     for (int key = thread; key < C::Leaf; key += C::WidenThreads) {
-      KeyScales scales;
-      loadScales(leaf, head, key, scales);
-      KV_UNROLL
-      for (int plane = 0; plane < 2; ++plane)
-        rows.store(
-            (buffer * 2 + plane) * C::Leaf + key,
-            divideScales(p.scales, scales[plane], [&](int g, uint32_t share) {
-              shares().store(sharePlace(plane, g) + key, share);
-            }));
+      int64_t at = scalesOf(leaf, head, key);
+      // A plane after the other: the scales of both find no registers.
+      KV_UNROLL_BY(1)
+      for (int plane = 0; plane < 2; ++plane) {
+        uint32_t scales[C::ScaleGroups];
+        KV_UNROLL for (int g = 0; g < C::ScaleGroups; ++g) {
+          scales[g] = 0;
+          if (at >= 0 && (C::ScaleGroups == 1 || g < p.scales.groups))
+            scales[g] =
+                loadScale(b, p.scales, at + plane * p.scales.planeStride + g);
+        }
+        rows.store((buffer * 2 + plane) * C::Leaf + key,
+                   divideScales(p.scales, scales, [&](int g, uint32_t share) {
+                     shares().store(sharePlace(plane, g) + key, share);
+                   }));
+      }
     }
     if constexpr (C::Shares)
       b.syncNamed(C::WidenersBarrier, C::WidenThreads);

@@ -132,7 +132,8 @@ def _raise_graph(source, options, graph, exported):
         raise ImportFailure("--check needs the weights: --tensors FILE.safetensors")
     write_text_side(options.output, source, config, options)
     output_of([program("kv-opt"), "--allow-unregistered-dialect",
-               f"--kv-raise=dtype={options.dtype} weights={options.dtype} page={options.page}", graph, "-o",
+               f"--kv-raise=dtype={options.dtype} weights={options.dtype} page={options.page} tables=true",
+               graph, "-o",
                module], f"{source.path}: kv-raise")
     if options.check:  # in f32: of the graph, before anything is rounded
         checked = check_raised(graph, exported, config.vocab, config.max_seq)

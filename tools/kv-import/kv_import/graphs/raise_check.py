@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..model.errors import ImportFailure
 from .programs import ROOT, output_of, program
+from .raised_weights import write_raised_weights
 
 LIMIT = 1e-4
 LENGTHS = (1, 2, 17, 50)
@@ -76,9 +77,10 @@ def check_raised(graph, weights, vocab, max_seq):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         plain = _compiled(graph, folder, "plain", "--kv-plain", "--pipeline", "kv-reference")
-        cached = _compiled(graph, folder, "cached", "--kv-raise=dtype=f32 page=16")
+        cached = _compiled(graph, folder, "cached", "--kv-raise=dtype=f32 page=16 tables=true")
         expected = _graph_logits(plain, weights, prompts)
-        runs = [cached_logits(cached, weights, prompts, chunk, vocab, folder) for chunk in CHUNKS]
+        write_raised_weights(weights, folder / "weights", folder / "cached.mlir")
+        runs = [cached_logits(cached, folder / "weights", prompts, chunk, vocab, folder) for chunk in CHUNKS]
     largest = float(abs(expected).max())
     gap = max(float(abs(run - expected).max()) for run in runs)
     if not gap <= LIMIT * largest:

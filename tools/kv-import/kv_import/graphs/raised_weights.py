@@ -8,6 +8,7 @@ import struct
 import numpy as np
 
 from ..model.errors import ImportFailure
+from .computed import table
 from .programs import output_of, program
 from ..weights.weights_writer import pack_n16k, round_to_bf16, write_safetensors
 
@@ -25,6 +26,7 @@ class Weight:
         self.name, self.dtype, self.shape = row["name"], row["dtype"], row["shape"]
         self.packed = row.get("layout") == "n16k"
         self.stored = row.get("stored")
+        self.computed = row.get("computed")
 
     @property
     def size(self):
@@ -56,18 +58,36 @@ class ExportedFile:
 
     def values(self, weight):
         """Those of a weight, in the type of the exporter."""
+        if weight.computed:
+            return self.computed(weight)
         found = self.header.get(weight.name)
         if found is None:
             raise ImportFailure(f"{self.path.name}: the exporter has written no weight {weight.name!r}, which "
                                 "the raised module reads")
-        first, last = found["data_offsets"]
         dtype, wanted = found["dtype"], ELEMENTS[weight.dtype][0]
         if dtype != wanted and (dtype, wanted) != ("F32", "BF16"):
             raise ImportFailure(f"{self.path.name}: the exporter has written the weight {weight.name!r} in "
                                 f"{dtype}, the raised module reads {wanted}")
-        element = np.dtype(NUMPY.get(dtype, np.uint16))  # bf16 is moved as bits
+        return self.tensor(found)
+
+    def tensor(self, found):
+        """The values of a row of the header."""
+        element = np.dtype(NUMPY.get(found["dtype"], np.uint16))  # bf16 is moved as bits
+        first, last = found["data_offsets"]
         return np.memmap(self.path, element, "r", self.begin + first,
                          ((last - first) // element.itemsize,)).reshape(found["shape"])
+
+    def computed(self, weight):
+        """Those of a weight that follows from others."""
+        def read(name):
+            if self.header.get(name, {}).get("dtype") not in NUMPY:
+                raise ImportFailure(f"{self.path.name}: {weight.name!r} is computed from the weight {name!r}, of which "
+                                    f"the exporter has written no {', '.join(NUMPY)}")
+            return self.tensor(self.header[name])
+        try:
+            return table(weight.computed, weight.shape, read)
+        except IndexError as error:
+            raise ImportFailure(f"{self.path.name}: {weight.name!r} cannot be computed: {error}")
 
 
 def listed_weights(module):

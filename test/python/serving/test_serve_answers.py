@@ -1,0 +1,265 @@
+"""What clients ask of answers beyond their text: several of them, log probabilities, forms, tools, and OpenAI's
+Responses. The tokens are the model's own under the same rules."""
+
+import json
+import os
+import random
+
+import pytest
+
+import kvmlir
+from kv_serve import tool_calls
+from serve_process import Alone, Serve, chat, make_tiny
+
+WEATHER = [{"type": "function", "function": {"name": "weather", "parameters": {
+    "type": "object", "required": ["city"], "additionalProperties": False,
+    "properties": {"city": {"enum": ["Paris", "Rome"]}}}}}]
+PERSON = {"type": "object", "required": ["name", "age"], "additionalProperties": False,
+          "properties": {"name": {"type": "string", "maxLength": 5}, "age": {"type": "integer", "minimum": 0}}}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return make_tiny(tmp_path_factory.mktemp("answers"))
+
+
+@pytest.fixture(scope="module")
+def alone(folder):
+    return Alone(folder)
+
+
+@pytest.fixture(scope="module")
+def server(folder):
+    with Serve(folder, "--pages", 256, "--max-batch", 16, "--max-batch-tokens", 64) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def client(server):
+    return server.client()
+
+
+def pages(model):
+    return model.create_manager(4, num_pages=200, warn=False)
+
+
+def test_several_answers_share_the_prompt(client):
+    """Each is what its seed draws alone; the prompt's pages are computed once."""
+    prompt = "x" * 40
+    many = client.completions.create(model="tiny", prompt=prompt, n=8, max_tokens=6, temperature=1.5, seed=3,
+                                     extra_body={"ignore_eos": True, "cache_salt": "many"})
+    assert [choice.index for choice in many.choices] == list(range(8))
+    assert len({choice.text for choice in many.choices}) >= 3
+    for i, choice in enumerate(many.choices):
+        [one] = client.completions.create(model="tiny", prompt=prompt, max_tokens=6, temperature=1.5, seed=3 + i,
+                                          extra_body={"ignore_eos": True}).choices
+        assert one.text == choice.text
+    usage = many.usage
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.prompt_tokens_details.cached_tokens) == (40, 48, 0)
+
+
+def test_best_of_gives_the_most_likely(client):
+    options = {"model": "tiny", "prompt": "abc", "max_tokens": 5, "temperature": 1.5, "seed": 5, "logprobs": 0}
+    all_of_them = client.completions.create(**options, n=6).choices
+    mean = lambda choice: sum(choice.logprobs.token_logprobs) / len(choice.logprobs.token_logprobs)
+    best = client.completions.create(**options, n=2, best_of=6).choices
+    assert [one.text for one in best] == [one.text for one in sorted(all_of_them, key=mean, reverse=True)[:2]]
+
+
+def test_log_probabilities(client, alone):
+    server = kvmlir.Server(alone.model, pages(alone.model))
+    stream = server.add(alone.text_tokens("abc"), max_new_tokens=6, logprobs=3, prompt_logprobs=0)
+    server.run()
+    [choice] = client.completions.create(model="tiny", prompt="abc", max_tokens=6, temperature=0, logprobs=3,
+                                         echo=True, extra_body={"ignore_eos": True}).choices
+    known = choice.logprobs
+    assert known.token_logprobs == [None, *(one[0] for one in stream.prompt_logprobs), *(one[0] for one in stream.logprobs)]
+    assert known.tokens[:3] == ["a", "b", "c"] and choice.text.startswith("abc")
+    assert all(len(top) <= 3 for top in known.top_logprobs if top)
+    answer = client.chat.completions.create(**chat("hello"), logprobs=True, top_logprobs=2, max_tokens=4,
+                                            extra_body={"ignore_eos": True})
+    content = answer.choices[0].logprobs.content
+    assert len(content) == 4 and all(one.logprob == one.top_logprobs[0].logprob for one in content)
+    pieces = client.chat.completions.create(**chat("hello"), logprobs=True, top_logprobs=2, max_tokens=4, stream=True,
+                                            extra_body={"ignore_eos": True})
+    streamed = [one for piece in pieces for choice in piece.choices if choice.logprobs
+                for one in choice.logprobs.content]
+    assert streamed == content
+
+
+def test_a_prompt_alone(client):
+    """What lm-eval asks: the prompt's log probabilities, and no token."""
+    answer = client.completions.create(model="tiny", prompt="abcd", max_tokens=0, echo=True, logprobs=1)
+    [choice] = answer.choices
+    assert choice.text == "abcd" and len(choice.logprobs.token_logprobs) == 4 and answer.usage.completion_tokens == 0
+
+
+def test_rules(client, alone):
+    [forced] = client.completions.create(model="tiny", prompt="a", max_tokens=4, temperature=0,
+                                         logit_bias={"120": 100}).choices
+    assert forced.text == "xxxx"
+    rules = {"frequency_penalty": 1.5, "presence_penalty": -0.5, "repetition_penalty": 3.0}
+    plain, _ = alone.answer(alone.text_tokens("a"), 12, stop_tokens=())
+    want, _ = alone.answer(alone.text_tokens("a"), 12, stop_tokens=(), **rules, logit_bias={90: 1.0})
+    [ruled] = client.completions.create(model="tiny", prompt="a", max_tokens=12, temperature=0, logit_bias={"90": 1},
+                                        extra_body={**rules, "ignore_eos": True}).choices
+    assert ruled.text == want != plain
+    usage = client.completions.create(model="tiny", prompt="a", max_tokens=9, temperature=0, logit_bias={"256": 100},
+                                      extra_body={"min_tokens": 5}).usage
+    assert usage.completion_tokens == 5
+
+
+@pytest.mark.parametrize("form, holds", (
+    ({"structured_outputs": {"choice": ["red", "green"]}}, lambda text: text in ("red", "green")),
+    ({"structured_outputs": {"regex": "[0-9]{3}-[a-c]"}}, lambda text: len(text) == 5 and text[:3].isdigit()),
+    ({"structured_outputs": {"grammar": 'start: "a" | "b" start'}}, lambda text: text.endswith("a")),
+    ({"structured_outputs": {"json": PERSON}}, lambda text: set(json.loads(text)) == {"name", "age"}),
+))
+def test_forms(client, form, holds):
+    for seed in range(5):
+        [choice] = client.completions.create(model="tiny", prompt="abc", max_tokens=60, temperature=1, seed=seed,
+                                             extra_body=form).choices
+        assert choice.finish_reason == "stop" and holds(choice.text), choice
+
+
+def test_random_schemas(client):
+    """An answer that ends by itself is valid, and near the limit what can end does."""
+    draw = random.Random(7)
+
+    def schema(depth):
+        kind = draw.choice(["string", "integer", "boolean", "null", "enum", *(["object", "array"] if depth else [])])
+        if kind == "enum":
+            return {"enum": ["a", 1, None]}
+        if kind == "array":
+            return {"type": "array", "items": schema(depth - 1), "maxItems": 3}
+        if kind == "object":
+            properties = {name: schema(depth - 1) for name in draw.sample(["p", "q", "r"], draw.randrange(3))}
+            return {"type": "object", "properties": properties, "required": list(properties),
+                    "additionalProperties": False}
+        return {"type": kind, **({"maxLength": 8} if kind == "string" else {})}
+
+    kinds = {"string": str, "integer": int, "boolean": bool, "null": type(None), "object": dict, "array": list}
+
+    def valid(value, form):
+        if "enum" in form:
+            return value in form["enum"]
+        if type(value) is not kinds[form["type"]]:
+            return False
+        if isinstance(value, list):
+            return len(value) <= 3 and all(valid(one, form["items"]) for one in value)
+        if isinstance(value, dict):
+            return set(value) == set(form["properties"]) and all(
+                valid(value[name], form["properties"][name]) for name in value)
+        return True
+
+    cut = 0
+    for seed in range(40):
+        form = schema(2)
+        answer = client.chat.completions.create(
+            **{**chat("go"), "temperature": 1}, seed=seed, max_tokens=200,
+            response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": form}})
+        [choice] = answer.choices
+        if choice.finish_reason == "length":
+            cut += 1
+            continue
+        assert valid(json.loads(choice.message.content), form), (form, choice.message.content)
+    assert cut <= 4
+    any_object = client.chat.completions.create(**chat("go"), max_tokens=100, response_format={"type": "json_object"})
+    json.loads(any_object.choices[0].message.content)
+
+
+def test_tools(client):
+    called = client.chat.completions.create(**chat("go"), tools=WEATHER, tool_choice="required", max_tokens=200)
+    [choice] = called.choices
+    assert choice.finish_reason == "tool_calls" and choice.message.content is None
+    for call in choice.message.tool_calls:
+        assert call.function.name == "weather" and json.loads(call.function.arguments)["city"] in ("Paris", "Rome")
+    by_name = {"type": "function", "function": {"name": "weather"}}
+    pieces = list(client.chat.completions.create(**chat("go"), tools=WEATHER, tool_choice=by_name, max_tokens=200,
+                                                 stream=True))
+    [call] = [call for piece in pieces for choice in piece.choices for call in choice.delta.tool_calls or []]
+    assert json.loads(call.function.arguments)["city"] in ("Paris", "Rome") and call.index == 0
+    history = [{"role": "user", "content": "go"},
+               {"role": "assistant", "content": None, "tool_calls": [
+                   {"id": "c", "type": "function", "function": {"name": "weather", "arguments": "{}"}}]},
+               {"role": "tool", "tool_call_id": "c", "content": "rain"}]
+    assert client.chat.completions.create(model="tiny", messages=history, tools=WEATHER, max_tokens=3).choices
+
+
+@pytest.mark.parametrize("text, rest, calls", (
+    ("hello", "hello", []),
+    ('sure <tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>', "sure", [("f", {"a": 1})]),
+    ('<tool_call>{"name": "f"}</tool_call><tool_call>{"name": "g", "arguments": "{}"}</tool_call>', "",
+     [("f", {}), ("g", {})]),
+    ('{"name": "f", "parameters": {"a": [2]}}', "", [("f", {"a": [2]})]),
+    ('[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]', "", [("f", {}), ("g", {})]),
+    ("<tool_call>{</tool_call>", "<tool_call>{</tool_call>", []),
+    ('{"answer": 5}', '{"answer": 5}', []),
+))
+def test_texts_of_calls(text, rest, calls):
+    left, found = tool_calls.split(text)
+    assert left == rest and [(call.name, json.loads(call.arguments)) for call in found] == calls
+    # What is given out at once is never taken back: it is a part of what is left.
+    given = 0
+    for end in range(1, len(text) + 1):
+        if not tool_calls.may_begin(text[given:end]):
+            given = end
+    assert rest.startswith(text[:given].rstrip()) or not found
+
+
+def test_responses(client):
+    whole = client.responses.create(model="tiny", input="hello", max_output_tokens=6, temperature=0)
+    same = client.chat.completions.create(**chat("hello"), max_tokens=6)
+    assert whole.output_text == same.choices[0].message.content
+    assert whole.usage.input_tokens == same.usage.prompt_tokens
+    events = list(client.responses.create(model="tiny", input=[{"role": "user", "content": [
+        {"type": "input_text", "text": "hello"}]}], max_output_tokens=6, temperature=0, stream=True))
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    assert "".join(event.delta for event in events if event.type == "response.output_text.delta") == whole.output_text
+    assert events[0].type == "response.created" and events[-1].response.output_text == whole.output_text
+    tool = {"type": "function", **WEATHER[0]["function"]}
+    called = client.responses.create(model="tiny", input="go", tools=[tool], tool_choice="required",
+                                     max_output_tokens=200)
+    assert [item.name for item in called.output if item.type == "function_call"][0] == "weather"
+
+
+@pytest.mark.parametrize("body, says", (
+    ({"input": 5}, "input is 5, allowed: a string, or a list of items"),
+    ({"input": "a", "previous_response_id": "x"}, "previous_response_id is given, allowed: the whole conversation"),
+    ({"input": [{"type": "image"}]}, "input.type is 'image', allowed: "),
+    ({"input": "a", "nothing": 1}, "nothing is no field that kv-serve knows"),
+    ({"input": "a", "text": {"format": {"type": "xml"}}}, "response_format is {'type': 'xml'}, allowed: "),
+    ({"input": "a", "reasoning": 5}, "reasoning is 5, allowed: an object"),
+    ({"input": "a", "text": "x"}, "text is 'x', allowed: an object"),
+    ({"input": "a", "instructions": 5}, "messages[0].content is 5, allowed: a string"),
+))
+def test_refused_responses(server, body, says):
+    status, answer = server.post("/v1/responses", body)
+    assert status == 400 and says in answer["error"]["message"], answer
+
+
+@pytest.mark.parametrize("more, says", (
+    ({"tools": [{"type": "function"}]}, "tools[0].function is None, allowed: an object with a name"),
+    ({"tools": WEATHER, "tool_choice": {"type": "function", "function": {"name": "x"}}}, "tool_choice is {"),
+    ({"tool_choice": "required"}, "tool_choice is given, allowed: with tools"),
+    ({"tools": WEATHER, "tool_choice": "required", "response_format": {"type": "json_object"}}, "more than one form"),
+    ({"top_logprobs": 2}, "top_logprobs is given, allowed: with logprobs true"),
+    ({"logprobs": 2}, "logprobs is 2, allowed: true or false"),
+    ({"continue_final_message": True}, "continue_final_message is given, allowed: with add_generation_prompt false"),
+    ({"chat_template_kwargs": {"messages": []}}, "chat_template_kwargs has messages, which has a field of its own"),
+    ({"response_format": {"type": "xml"}}, "response_format is {'type': 'xml'}, allowed: "),
+))
+def test_refused_chats(server, more, says):
+    status, answer = server.post("/v1/chat/completions", {**chat("a"), **more})
+    assert status == 400 and says in answer["error"]["message"], answer
+
+
+def test_unknown_fields(folder):
+    environment = {**os.environ, "KV_SERVE_UNKNOWN_FIELDS": "ignore"}
+    with Serve(folder, "--pages", 64, env=environment) as server:
+        for _ in range(2):
+            status, answer = server.post("/v1/completions", {"prompt": "a", "max_tokens": 1, "beam_width": 4})
+            assert status == 200 and answer["choices"]
+        server.process.terminate()
+        said = server.process.stderr.read()
+    assert said.count("beam_width is no field that kv-serve knows: it is ignored") == 1
