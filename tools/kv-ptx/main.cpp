@@ -13,7 +13,7 @@ using kv::cuda::Schedule;
 
 namespace {
 
-struct Options {
+struct PtxRun {
   std::string file, kernel;
   std::vector<int> grid{1}, block{1};
   std::vector<std::string> arguments;
@@ -27,7 +27,7 @@ int fail(const std::string &text) {
   return 2;
 }
 
-std::optional<int> parseCommandLine(int argc, char **argv, Options &o) {
+std::optional<int> parseCommandLine(int argc, char **argv, PtxRun &o) {
   CLI::App app(
       "Runs a kernel of PTX on a CPU, and reports races, deadlocks and "
       "accesses outside of memory with file and line.",
@@ -101,7 +101,7 @@ void listForms(const Program &program) {
       std::cout << "  not executed: " << form << '\n';
 }
 
-int runKernel(Options &o) {
+int runKernel(PtxRun &o) {
   Module module = readModule(o.file);
   const Kernel *kernel = choose(module, o.kernel);
   if (!kernel)
@@ -145,11 +145,11 @@ int runKernel(Options &o) {
 } // namespace
 
 int main(int argc, char **argv) {
-  Options options;
-  if (std::optional<int> status = parseCommandLine(argc, argv, options))
+  PtxRun run;
+  if (std::optional<int> status = parseCommandLine(argc, argv, run))
     return *status;
   try {
-    return runKernel(options);
+    return runKernel(run);
   } catch (const Error &error) {
     return fail(error.what());
   }

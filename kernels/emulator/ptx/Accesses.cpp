@@ -14,15 +14,16 @@ constexpr uint64_t SharedWindow = uint64_t(1) << 60;
 /// blocks do not write, or may.
 enum class Space { Plain, Scratch, Shared, Cluster, Parameter, Generic };
 
-uint64_t addressOf(const Operation *op, const Thread &t, uint32_t at) {
+uint64_t addressOf(const Operation *op, const ThreadState &t, uint32_t at) {
   return t.get<uint64_t>(at) + int64_t(op->offset);
 }
-uint32_t sharedAddressOf(const Operation *op, const Thread &t, uint32_t at) {
+uint32_t sharedAddressOf(const Operation *op, const ThreadState &t,
+                         uint32_t at) {
   return t.get<uint32_t>(at) + uint32_t(op->offset);
 }
 
-void readParameter(const Operation *op, Thread &t, uint64_t address, int bytes,
-                   void *target) {
+void readParameter(const Operation *op, ThreadState &t, uint64_t address,
+                   int bytes, void *target) {
   uint64_t offset =
       address - t.get<uint64_t>(t.program->parameters.front().first);
   if (offset + bytes > t.program->parameterBytes || offset > offset + bytes) {
@@ -33,7 +34,7 @@ void readParameter(const Operation *op, Thread &t, uint64_t address, int bytes,
 }
 
 template <Space S>
-void read(const Operation *op, Thread &t, uint32_t at, int bytes,
+void read(const Operation *op, ThreadState &t, uint32_t at, int bytes,
           void *target) {
   if constexpr (S == Space::Shared) {
     t.at(op).sharedRead(t.self, t.sharedAt(sharedAddressOf(op, t, at)), bytes,
@@ -55,7 +56,7 @@ void read(const Operation *op, Thread &t, uint32_t at, int bytes,
 }
 
 template <class T, Space S>
-const Operation *load(const Operation *op, Thread &t) {
+const Operation *load(const Operation *op, ThreadState &t) {
   char bytes[4 * sizeof(T)];
   int count = op->count, size = count * int(sizeof(T));
   read<S>(op, t, op->at[count], size, bytes);
@@ -72,7 +73,7 @@ const Operation *load(const Operation *op, Thread &t) {
 }
 
 /// Offset of the byte of another block's shared memory, where it is there.
-int clusterAt(const Operation *op, Thread &t, uint32_t address) {
+int clusterAt(const Operation *op, ThreadState &t, uint32_t address) {
   int rank = address >> 24 ? int(address >> 24) - 1 : t.rank;
   if (!t.async(op).cluster.touch(t.self, rank))
     return -1;
@@ -80,7 +81,7 @@ int clusterAt(const Operation *op, Thread &t, uint32_t address) {
 }
 
 template <class T, Space S>
-const Operation *store(const Operation *op, Thread &t) {
+const Operation *store(const Operation *op, ThreadState &t) {
   char bytes[4 * sizeof(T)];
   int count = op->count, size = count * int(sizeof(T));
   for (int i = 0; i < count; ++i) {
@@ -117,7 +118,7 @@ enum class Update { Add, Max, Min, And, Or, Xor, Exchange };
 
 /// Of global memory, relaxed: it orders nothing.
 template <class T, Update U, bool Returns>
-const Operation *update(const Operation *op, Thread &t) {
+const Operation *update(const Operation *op, ThreadState &t) {
   auto *p = reinterpret_cast<T *>(t.get<uint64_t>(op->at[Returns]));
   T x = t.get<T>(op->at[Returns + 1]), before{};
   if (t.at(op).globalAllowed(t.self, p, sizeof(T), Access::Write)) {
@@ -143,7 +144,7 @@ const Operation *update(const Operation *op, Thread &t) {
 }
 
 template <Order O, bool Returns>
-const Operation *arrive(const Operation *op, Thread &t) {
+const Operation *arrive(const Operation *op, ThreadState &t) {
   auto *p = reinterpret_cast<uint32_t *>(t.get<uint64_t>(op->at[Returns]));
   uint32_t before =
       t.at(op).arrive(t.self, p, t.get<uint32_t>(op->at[Returns + 1]), O);
@@ -152,7 +153,7 @@ const Operation *arrive(const Operation *op, Thread &t) {
   return op + 1;
 }
 
-const Operation *copyAsync(const Operation *op, Thread &t) {
+const Operation *copyAsync(const Operation *op, ThreadState &t) {
   uint32_t size = t.operand<uint32_t>(op, 2), read = size;
   if (op->arity > 3)
     read = !op->endsWithPredicate   ? t.operand<uint32_t>(op, 3)
@@ -167,11 +168,11 @@ const Operation *copyAsync(const Operation *op, Thread &t) {
                        read ? t.operand<int64_t>(op, 1) : NoAddress);
   return op + 1;
 }
-const Operation *commitCopies(const Operation *op, Thread &t) {
+const Operation *commitCopies(const Operation *op, ThreadState &t) {
   t.at(op).commit(t.self);
   return op + 1;
 }
-const Operation *awaitCopies(const Operation *op, Thread &t) {
+const Operation *awaitCopies(const Operation *op, ThreadState &t) {
   t.at(op).wait(t.self, op->arity ? t.operand<int>(op, 0) : 0);
   return op + 1;
 }

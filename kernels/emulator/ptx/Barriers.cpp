@@ -12,7 +12,7 @@ namespace {
 
 /// The byte that the i-th operand, an address, means. In a cluster, one that
 /// mapa made is another block's.
-int placeOf(const Operation *op, Thread &t, int i) {
+int placeOf(const Operation *op, ThreadState &t, int i) {
   uint32_t address = t.operand<uint32_t>(op, i);
   if (address >> 24 == 0)
     return t.sharedAt(address);
@@ -22,32 +22,32 @@ int placeOf(const Operation *op, Thread &t, int i) {
   return t.sharedAt(address & 0xffffff) - t.begin + t.machine->partBegin(rank);
 }
 
-const Operation *initBarrier(const Operation *op, Thread &t) {
+const Operation *initBarrier(const Operation *op, ThreadState &t) {
   t.async(op).barriers.init(t.self, placeOf(op, t, 0), t.operand<int>(op, 1));
   return op + 1;
 }
-const Operation *fenceBarriers(const Operation *op, Thread &t) {
+const Operation *fenceBarriers(const Operation *op, ThreadState &t) {
   t.async(op).barriers.fenceInit(t.self);
   return op + 1;
 }
-const Operation *fenceAsync(const Operation *op, Thread &t) {
+const Operation *fenceAsync(const Operation *op, ThreadState &t) {
   t.async(op).clocks.fence(t.self);
   return op + 1;
 }
 /// mbarrier.arrive state, [place], count.
-const Operation *arriveBarrier(const Operation *op, Thread &t) {
+const Operation *arriveBarrier(const Operation *op, ThreadState &t) {
   int count = op->arity > 2 ? t.operand<int>(op, 2) : 1;
   for (int i = 0, place = placeOf(op, t, 1); i < count; ++i)
     t.async(op).barriers.arrive(t.self, place);
   return op + 1;
 }
-const Operation *expectBytes(const Operation *op, Thread &t) {
+const Operation *expectBytes(const Operation *op, ThreadState &t) {
   t.async(op).barriers.expectBytes(t.self, placeOf(op, t, 1),
                                    t.operand<int>(op, 2));
   return op + 1;
 }
 /// Waits for as long as it takes.
-const Operation *awaitBarrier(const Operation *op, Thread &t) {
+const Operation *awaitBarrier(const Operation *op, ThreadState &t) {
   t.async(op).barriers.awaitPhase(t.self, placeOf(op, t, 1),
                                   t.operand<int>(op, 2));
   t.put(t.place(op, 0), true);
@@ -57,7 +57,7 @@ const Operation *awaitBarrier(const Operation *op, Thread &t) {
 /// [target], [map, {coordinates}], [barrier], and perhaps blocks of the
 /// cluster.
 template <int Dims, bool Multicast>
-const Operation *copyTile(const Operation *op, Thread &t) {
+const Operation *copyTile(const Operation *op, ThreadState &t) {
   auto address = t.operand<uint64_t>(op, 1);
   TileAt from{};
   for (int d = 0; d < Dims; ++d)
@@ -85,22 +85,22 @@ const Operation *copyTile(const Operation *op, Thread &t) {
 }
 
 template <bool Up>
-const Operation *setRegisters(const Operation *op, Thread &t) {
+const Operation *setRegisters(const Operation *op, ThreadState &t) {
   t.async(op).registers.change(t.self, t.operand<int>(op, 0), Up, op->line);
   return op + 1;
 }
 
-const Operation *awaitEarlier(const Operation *op, Thread &) {
+const Operation *awaitEarlier(const Operation *op, ThreadState &) {
   return EarlyRun::passWait() ? op + 1 : nullptr;
 }
-const Operation *nothing(const Operation *op, Thread &) { return op + 1; }
-const Operation *leave(const Operation *, Thread &) { return nullptr; }
-const Operation *trap(const Operation *op, Thread &t) {
+const Operation *nothing(const Operation *op, ThreadState &) { return op + 1; }
+const Operation *leave(const Operation *, ThreadState &) { return nullptr; }
+const Operation *trap(const Operation *op, ThreadState &t) {
   t.report(op, "comes to a trap");
   return nullptr;
 }
 
-const Operation *branch(const Operation *op, Thread &t) {
+const Operation *branch(const Operation *op, ThreadState &t) {
   if (++t.branches > t.launch->mostBranches) [[unlikely]] {
     t.report(op, "has taken " + std::to_string(t.launch->mostBranches) +
                      " branches, and goes no further");
@@ -108,7 +108,8 @@ const Operation *branch(const Operation *op, Thread &t) {
   }
   return t.program->operations.data() + op->target;
 }
-template <bool When> const Operation *branchIf(const Operation *op, Thread &t) {
+template <bool When>
+const Operation *branchIf(const Operation *op, ThreadState &t) {
   return t.get<bool>(op->at[0]) == When ? branch(op, t) : op + 1;
 }
 
@@ -120,7 +121,7 @@ uint32_t joinHalves(uint16_t low, uint16_t high) {
   return low | uint32_t(high) << 16;
 }
 template <class T, class Half>
-const Operation *split(const Operation *op, Thread &t) {
+const Operation *split(const Operation *op, ThreadState &t) {
   T x = t.get<T>(op->at[2]);
   t.put(op->at[0], Half(x));
   t.put(op->at[1], Half(x >> sizeof(Half) * 8));

@@ -21,7 +21,7 @@ bool isMark(uint32_t word) {
 }
 
 /// One that nothing under way writes, of so many words.
-Accumulator &acquire(Thread &t, int count, bool loads) {
+Accumulator &acquire(ThreadState &t, int count, bool loads) {
   uint32_t next = FirstMark;
   for (Accumulator &each : t.accumulators) {
     if (!each.busy && int(each.count) == count && each.loads == loads) {
@@ -36,13 +36,14 @@ Accumulator &acquire(Thread &t, int count, bool loads) {
                                      uint32_t(count), next, loads, true, 0);
 }
 
-void mark(const Operation *op, Thread &t, const Accumulator &sums, int first) {
+void mark(const Operation *op, ThreadState &t, const Accumulator &sums,
+          int first) {
   for (uint32_t i = 0; i < sums.count; ++i)
     t.put(t.place(op, first + i), sums.firstMark + i);
 }
 
 /// Registers get what accumulators hold that nothing writes any more.
-void settle(Thread &t) {
+void settle(ThreadState &t) {
   for (uint32_t at : t.program->unfinished) {
     uint32_t word = t.get<uint32_t>(at);
     if (!isMark(word))
@@ -55,7 +56,7 @@ void settle(Thread &t) {
 
 /// That which the sums of a product are already, or a new one with their
 /// values.
-Accumulator &accumulatorOf(const Operation *op, Thread &t) {
+Accumulator &accumulatorOf(const Operation *op, ThreadState &t) {
   int count = op->count;
   uint32_t first = t.operand<uint32_t>(op, 0);
   for (Accumulator &each : t.accumulators) {
@@ -76,7 +77,7 @@ Accumulator &accumulatorOf(const Operation *op, Thread &t) {
 
 /// wgmma {sums}, a, b, accumulates, sign of a, of b, transposes...
 template <MatrixElement E>
-const Operation *multiply(const Operation *op, Thread &t) {
+const Operation *multiply(const Operation *op, ThreadState &t) {
   t.current = op;
   bool registers = op->vectors & 2;
   int n = op->count, b = n + (registers ? 4 : 1);
@@ -107,16 +108,16 @@ const Operation *multiply(const Operation *op, Thread &t) {
   return op + 1;
 }
 
-const Operation *fence(const Operation *op, Thread &t) {
+const Operation *fence(const Operation *op, ThreadState &t) {
   t.async(op).products.fence(t.self, nullptr, 0);
   return op + 1;
 }
-const Operation *commit(const Operation *op, Thread &t) {
+const Operation *commit(const Operation *op, ThreadState &t) {
   t.async(op).products.commit(t.self);
   ++t.groups;
   return op + 1;
 }
-const Operation *await(const Operation *op, Thread &t) {
+const Operation *await(const Operation *op, ThreadState &t) {
   int pending = t.operand<int>(op, 0);
   // Products see whether registers of A are as they were.
   for (auto &[product, words] : t.registersA)
@@ -135,29 +136,29 @@ const Operation *await(const Operation *op, Thread &t) {
 
 //===--- tcgen05 ----------------------------------------------------------===//
 
-const Operation *allocate(const Operation *op, Thread &t) {
+const Operation *allocate(const Operation *op, ThreadState &t) {
   t.async(op).tensor.allocate(t.self, t.sharedAt(t.operand<uint32_t>(op, 0)),
                               t.operand<int>(op, 1), op->line);
   return op + 1;
 }
-const Operation *relinquish(const Operation *op, Thread &t) {
+const Operation *relinquish(const Operation *op, ThreadState &t) {
   t.async(op).tensor.relinquish(t.self, op->line);
   return op + 1;
 }
-const Operation *release(const Operation *op, Thread &t) {
+const Operation *release(const Operation *op, ThreadState &t) {
   t.async(op).tensor.free(t.self, {t.operand<uint32_t>(op, 0)},
                           t.operand<int>(op, 1), op->line);
   return op + 1;
 }
 template <bool Fragments>
-const Operation *loadTensor(const Operation *op, Thread &t) {
+const Operation *loadTensor(const Operation *op, ThreadState &t) {
   Accumulator &words = acquire(t, op->count, /*loads=*/true);
   t.async(op).tensor.load(t.self, {t.operand<uint32_t>(op, op->count)},
                           words.words.get(), op->count, Fragments, op->line);
   mark(op, t, words, 0);
   return op + 1;
 }
-const Operation *awaitLoads(const Operation *op, Thread &t) {
+const Operation *awaitLoads(const Operation *op, ThreadState &t) {
   std::vector<NamedRegisters> named;
   for (Accumulator &each : t.accumulators)
     if (each.busy && each.loads) {
@@ -169,7 +170,7 @@ const Operation *awaitLoads(const Operation *op, Thread &t) {
   settle(t);
   return op + 1;
 }
-const Operation *storeTensor(const Operation *op, Thread &t) {
+const Operation *storeTensor(const Operation *op, ThreadState &t) {
   uint32_t words[128];
   int count = op->arity - 1;
   for (int i = 0; i < count; ++i)
@@ -178,13 +179,13 @@ const Operation *storeTensor(const Operation *op, Thread &t) {
                            op->line);
   return op + 1;
 }
-const Operation *awaitStores(const Operation *op, Thread &t) {
+const Operation *awaitStores(const Operation *op, ThreadState &t) {
   t.async(op).tensor.awaitStores(t.self, op->line);
   return op + 1;
 }
 /// [sums], a, b, instruction, accumulates; a is an address or a descriptor.
 template <TensorKind K>
-const Operation *multiplyTensor(const Operation *op, Thread &t) {
+const Operation *multiplyTensor(const Operation *op, ThreadState &t) {
   bool fromTensor = op->addresses & 2;
   TensorAddress a{fromTensor ? t.operand<uint32_t>(op, 1) : 0};
   TensorDescriptor described{fromTensor ? 0 : t.operand<uint64_t>(op, 1)};
@@ -199,16 +200,16 @@ const Operation *multiplyTensor(const Operation *op, Thread &t) {
                                                op->line});
   return op + 1;
 }
-const Operation *commitTensor(const Operation *op, Thread &t) {
+const Operation *commitTensor(const Operation *op, ThreadState &t) {
   t.async(op).tensorProducts.commit(t.self,
                                     t.sharedAt(t.operand<uint32_t>(op, 0)));
   return op + 1;
 }
-const Operation *fenceBefore(const Operation *op, Thread &t) {
+const Operation *fenceBefore(const Operation *op, ThreadState &t) {
   t.async(op).tensor.fenceBefore(t.self);
   return op + 1;
 }
-const Operation *fenceAfter(const Operation *op, Thread &t) {
+const Operation *fenceAfter(const Operation *op, ThreadState &t) {
   t.async(op).tensor.fenceAfter(t.self);
   return op + 1;
 }

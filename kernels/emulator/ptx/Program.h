@@ -22,9 +22,9 @@
 namespace kv::ptx {
 
 struct Operation;
-struct Thread;
+struct ThreadState;
 /// Does an operation, and returns the next one, or null where the thread ends.
-using Function = const Operation *(*)(const Operation *, Thread &);
+using Function = const Operation *(*)(const Operation *, ThreadState &);
 
 struct Operation {
   Function run;
@@ -107,7 +107,7 @@ struct Accumulator {
   int group; // of products in which it was last
 };
 
-struct Thread {
+struct ThreadState {
   unsigned char *frame;
   const Program *program;
   cuda::Machine *machine;
@@ -158,7 +158,7 @@ struct Thread {
     at(op).report("thread " + std::to_string(self) + " " + text);
   }
 };
-template <> inline bool Thread::get<bool>(uint32_t at) const {
+template <> inline bool ThreadState::get<bool>(uint32_t at) const {
   return get<uint32_t>(at) != 0;
 }
 
@@ -166,12 +166,12 @@ template <> inline bool Thread::get<bool>(uint32_t at) const {
 template <auto F> struct Pure;
 template <class R, class... A, R (*F)(A...)> struct Pure<F> {
   template <size_t... I>
-  static const Operation *run(const Operation *op, Thread &t,
+  static const Operation *run(const Operation *op, ThreadState &t,
                               std::index_sequence<I...>) {
     t.put(op->at[0], F(t.get<A>(op->at[I + 1])...));
     return op + 1;
   }
-  static const Operation *run(const Operation *op, Thread &t) {
+  static const Operation *run(const Operation *op, ThreadState &t) {
     return run(op, t, std::index_sequence_for<A...>());
   }
   template <class T> static char letter() {

@@ -10,7 +10,7 @@ using namespace kv::cuda;
 namespace {
 
 /// What special registers hold; the thread is one of a block of `shape`.
-uint32_t specialOf(const std::string &name, const Thread &t) {
+uint32_t specialOf(const std::string &name, const ThreadState &t) {
   const Launch &launch = *t.launch;
   auto one = [&](std::string_view kind, int number,
                  const std::array<int, 3> &shape, uint32_t &value) {
@@ -59,7 +59,7 @@ bool isSpecial(const std::string &name) {
   return std::find(std::begin(Names), std::end(Names), name) != std::end(Names);
 }
 
-void begin(Thread &t, const void *parameters) {
+void begin(ThreadState &t, const void *parameters) {
   const Program &program = *t.program;
   std::memcpy(t.frame, program.image.data(), program.image.size() * 4);
   for (auto [at, behind] : program.parameters)
@@ -74,7 +74,7 @@ void begin(Thread &t, const void *parameters) {
   t.registersA.clear();
 }
 
-void execute(Thread &t) {
+void execute(ThreadState &t) {
   const Operation *op = t.program->operations.data();
   if (!t.program->traces) {
     while (op)
@@ -106,7 +106,7 @@ void kv::ptx::run(Machine &machine, const Program &program,
   int blocks = launch.grid[0] * launch.grid[1] * launch.grid[2];
   std::vector<uint64_t> frames((program.frameWords + 1) / 2 * count *
                                launch.cluster);
-  std::vector<Thread> threads(count * launch.cluster);
+  std::vector<ThreadState> threads(count * launch.cluster);
   LaunchShape shape{blocks,
                     count,
                     int(program.sharedBytes) + launch.sharedBytes,
@@ -122,7 +122,7 @@ void kv::ptx::run(Machine &machine, const Program &program,
            std::to_string(threads[thread].current->line);
   });
   machine.launch(shape, [&](Machine &m, int self) {
-    Thread &t = threads[self];
+    ThreadState &t = threads[self];
     int rank = m.rankOf(self);
     t.frame = reinterpret_cast<unsigned char *>(
         frames.data() + (program.frameWords + 1) / 2 * self);

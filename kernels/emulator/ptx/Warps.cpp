@@ -8,12 +8,13 @@ using namespace kv::cuda;
 namespace {
 
 /// Collectives are of whole warps here.
-void checkMask(const Operation *op, Thread &t, uint32_t mask) {
+void checkMask(const Operation *op, ThreadState &t, uint32_t mask) {
   if (mask != ~0u)
     t.report(op, "names lanes of a warp, where all are modelled");
 }
 
-uint32_t exchange(const Operation *op, Thread &t, uint32_t word, int lane) {
+uint32_t exchange(const Operation *op, ThreadState &t, uint32_t word,
+                  int lane) {
   t.at(op).collective(t.self, WarpOperation::Shuffle, op->line,
                       t.self % WarpLanes ^ lane, &word);
   return word;
@@ -21,7 +22,8 @@ uint32_t exchange(const Operation *op, Thread &t, uint32_t word, int lane) {
 
 enum class Shuffle { Up, Down, Butterfly, Index };
 
-template <Shuffle S> const Operation *shuffle(const Operation *op, Thread &t) {
+template <Shuffle S>
+const Operation *shuffle(const Operation *op, ThreadState &t) {
   int first = op->vectors & 1 ? 2 : 1, lane = t.self % WarpLanes;
   uint32_t word = t.operand<uint32_t>(op, first),
            clamp = t.operand<uint32_t>(op, first + 2);
@@ -40,7 +42,7 @@ template <Shuffle S> const Operation *shuffle(const Operation *op, Thread &t) {
 }
 
 /// A bit a lane.
-uint32_t ballot(const Operation *op, Thread &t, bool vote, uint32_t mask) {
+uint32_t ballot(const Operation *op, ThreadState &t, bool vote, uint32_t mask) {
   checkMask(op, t, mask);
   int lane = t.self % WarpLanes;
   uint32_t word = uint32_t(vote) << lane;
@@ -49,7 +51,7 @@ uint32_t ballot(const Operation *op, Thread &t, bool vote, uint32_t mask) {
   return word;
 }
 enum class Vote { Any, All, Uniform, Ballot };
-template <Vote V> const Operation *vote(const Operation *op, Thread &t) {
+template <Vote V> const Operation *vote(const Operation *op, ThreadState &t) {
   uint32_t bits =
       ballot(op, t, t.operand<bool>(op, 1), t.operand<uint32_t>(op, 2));
   if constexpr (V == Vote::Ballot)
@@ -63,7 +65,7 @@ template <Vote V> const Operation *vote(const Operation *op, Thread &t) {
 
 enum class Reduction { Add, Min, Max, And, Or, Xor };
 template <class T, Reduction R>
-const Operation *reduce(const Operation *op, Thread &t) {
+const Operation *reduce(const Operation *op, ThreadState &t) {
   T x = t.operand<T>(op, 1);
   checkMask(op, t, t.operand<uint32_t>(op, 2));
   for (int by = 1; by < WarpLanes; by *= 2) {
@@ -79,7 +81,7 @@ const Operation *reduce(const Operation *op, Thread &t) {
   return op + 1;
 }
 
-const Operation *elect(const Operation *op, Thread &t) {
+const Operation *elect(const Operation *op, ThreadState &t) {
   checkMask(op, t, t.operand<uint32_t>(op, 2));
   t.put(op->at[0], 0u);
   t.put(op->at[1], t.self % WarpLanes == 0);
@@ -87,7 +89,7 @@ const Operation *elect(const Operation *op, Thread &t) {
 }
 
 template <WarpOperation W>
-const Operation *moveMatrix(const Operation *op, Thread &t) {
+const Operation *moveMatrix(const Operation *op, ThreadState &t) {
   constexpr bool Stores = W == WarpOperation::StoreMatrix;
   uint32_t words[4];
   for (int i = 0; Stores && i < 4; ++i)
@@ -100,7 +102,7 @@ const Operation *moveMatrix(const Operation *op, Thread &t) {
 }
 
 template <MatrixElement E>
-const Operation *multiplyAdd(const Operation *op, Thread &t) {
+const Operation *multiplyAdd(const Operation *op, ThreadState &t) {
   uint32_t words[6];
   float sums[4];
   for (int i = 0; i < 6; ++i)
@@ -114,12 +116,12 @@ const Operation *multiplyAdd(const Operation *op, Thread &t) {
   return op + 1;
 }
 
-bool isWholeBlock(const Operation *op, Thread &t) {
+bool isWholeBlock(const Operation *op, ThreadState &t) {
   return t.operand<int>(op, 0) == 0 &&
          (op->arity == 1 ||
           t.operand<int>(op, 1) == t.machine->threadsOfBlock());
 }
-const Operation *syncBlock(const Operation *op, Thread &t) {
+const Operation *syncBlock(const Operation *op, ThreadState &t) {
   if (isWholeBlock(op, t))
     t.at(op).sync(t.self);
   else
@@ -128,24 +130,24 @@ const Operation *syncBlock(const Operation *op, Thread &t) {
                                          : t.machine->threadsOfBlock());
   return op + 1;
 }
-const Operation *arriveBlock(const Operation *op, Thread &t) {
+const Operation *arriveBlock(const Operation *op, ThreadState &t) {
   t.async(op).named.arrive(t.self, t.operand<int>(op, 0),
                            t.operand<int>(op, 1));
   return op + 1;
 }
-const Operation *syncWarp(const Operation *op, Thread &t) {
+const Operation *syncWarp(const Operation *op, ThreadState &t) {
   checkMask(op, t, t.operand<uint32_t>(op, 0));
   t.async(op).named.syncWarp(t.self);
   return op + 1;
 }
 // What a thread does between its arrival and its wait counts as before it.
-const Operation *arriveCluster(const Operation *op, Thread &t) {
+const Operation *arriveCluster(const Operation *op, ThreadState &t) {
   if (t.arrivedAtCluster)
     t.report(op, "arrives at the barrier of its cluster again before it waits");
   t.arrivedAtCluster = true;
   return op + 1;
 }
-const Operation *awaitCluster(const Operation *op, Thread &t) {
+const Operation *awaitCluster(const Operation *op, ThreadState &t) {
   if (!t.arrivedAtCluster)
     t.report(op,
              "waits at the barrier of its cluster, where it did not arrive");
