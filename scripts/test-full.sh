@@ -10,6 +10,7 @@
 #   the CUDA kernels' full product on the emulator, and their tests with sums in four other orders
 #   the CPU's generated attention in every combination of its parameters
 #   models' logits and equal bits with whole products of kinds, types, files, pages and threads
+#   Gemma 3 270M (238 MB to download; Gemma's terms apply): the demo with it, and its texts against llama.cpp's
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -39,3 +40,5 @@ scripts/test-kernels.sh
 scripts/check-attention.sh
 build release
 KV_PRODUCT=1 ctest --preset release -R '^python/test_(end_to_end|equal_bits)$'
+scripts/demo.sh --gemma
+.venv/bin/python test/python/check_gemma.py build/models/gemma-3-270m-q4_k_m.gguf
