@@ -11,6 +11,7 @@
 #   the PTX of every kernel on the emulator's machine, for each chip
 #   the CPU's generated attention in every combination of its parameters
 #   models' logits and equal bits with whole products of kinds, types, files, pages and threads
+#   Gemma 3 270M (238 MB to download; Gemma's terms apply): the demo with it, and its texts against llama.cpp's
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -45,3 +46,5 @@ for chip in 80 90a 100a 120; do
 done
 .venv/bin/python test/kernels/ptx/mutants.py build/release/bin/KVPtxKernelTests 100
 KV_PRODUCT=1 ctest --preset release -R '^python/test_(end_to_end|equal_bits)$'
+scripts/demo.sh --gemma
+.venv/bin/python test/python/check_gemma.py build/models/gemma-3-270m-q4_k_m.gguf

@@ -81,7 +81,7 @@ public:
   std::string check() const override;
 
   /// Whether a reservation may take over pages of other sequences, or load
-  /// them, behind those that the sequence has.
+  /// them, after those that the sequence has.
   bool canTakeOver(const Sequence &sequence) const {
     return canTakeOver(stateOf(sequence));
   }
@@ -213,7 +213,7 @@ private:
   }
   StateId takeState();
   void forgetSnapshot(uint32_t node);
-  /// In events, snapshots are a group behind those of pages.
+  /// In events, snapshots are one more group, after those of pages.
   uint32_t stateGroup() const { return 1u << options.groups.size(); }
 
   // Reserve.cpp

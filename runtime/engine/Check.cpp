@@ -6,8 +6,8 @@
 
 using namespace kv;
 
-/// What sequences and nodes hold, counted, to be compared with what pages,
-/// states, nodes and scopes count themselves.
+/// The holds of sequences and nodes, counted here, to be compared with the
+/// counts that pages, states, nodes and scopes keep themselves.
 struct CacheEngineImpl::Census {
   std::vector<int32_t> holds, stateHolds, scopeUsers;
   std::vector<uint32_t> children;

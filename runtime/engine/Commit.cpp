@@ -85,7 +85,8 @@ int32_t CacheEngineImpl::commitNew(SequenceState &state, const Prompt &prompt,
   int32_t first = page;
   for (; page < end; ++page) {
     PageId own = state.rows[page];
-    // What stops here commitPage() does as well, page by page.
+    // From a page on that stops this loop, commitPage() does the work, page by
+    // page.
     if (pages.content(own) != PagePool::NoContent ||
         nodes.findOrInsert(state.tags[page], tip, PrefixIndex::NoImages,
                            pageTokens(prompt, page),
@@ -121,7 +122,7 @@ int32_t CacheEngineImpl::commitPage(SequenceState &state, const Prompt &prompt,
     for (int32_t group = 0; group < numGroups; ++group)
       possible &= pages.content(row(state, group)[page]) == PagePool::NoContent;
     if (!possible || nodes.isFull()) {
-      // Pages behind this one could not be found either.
+      // Pages after this one could not be found either.
       state.indexes = false;
       ++counters.uncommittedPages;
       return INT32_MAX;

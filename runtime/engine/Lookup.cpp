@@ -57,7 +57,7 @@ bool CacheEngineImpl::canTakeOver(const SequenceState &state) const {
 }
 
 /// Finds the longest cached prefix that every group accepts and returns its
-/// length in pages, committed pages included. Writes the nodes behind the
+/// length in pages, committed pages included. Writes the nodes after the
 /// committed pages to `hits`.
 int32_t CacheEngineImpl::match(SequenceState &state,
                                const Prompt &prompt) const {
@@ -211,7 +211,7 @@ void CacheEngineImpl::explainPages(uint32_t own, uint64_t rootTag,
 }
 
 /// Counts why pages of a new sequence's prompt are no hits, or are; `loaded`
-/// tokens behind the hit come from another tier.
+/// tokens after the hit come from another tier.
 void CacheEngineImpl::countReasons(const SequenceState &state,
                                    const Prompt &prompt, int64_t loaded) {
   int64_t last =

@@ -50,7 +50,8 @@ CacheEngine::Plan CacheEngineImpl::makePlan(SequenceState &state,
   int64_t wanted = fresh * numGroups + copies;
   plan.newPages = static_cast<int32_t>(std::min<int64_t>(wanted, INT32_MAX));
 
-  // What this would take alone, on the whole way to the last token.
+  // The pages that this sequence would take alone, on the whole way to the last
+  // token.
   int64_t alone =
       mostPages(std::span(options.groups.begin(), numGroups), pageSize,
                 demand.length, std::max<int64_t>(chunk, 1), demand.draft,
@@ -108,7 +109,7 @@ CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
     options.log->command({.kind = Command::Reserve,
                           .sequence = state.slot,
                           .a = demand.length,
-                          // What is loaded needs pages like what is computed.
+                          // Loaded tokens need pages like computed ones.
                           .b = demand.most(),
                           .c = demand.draft,
                           .d = demand.reuse,

@@ -246,7 +246,7 @@ Worth CacheEngineImpl::worthOf(const SequenceState &state, int32_t page) const {
 void CacheEngineImpl::dropBehind(SequenceState &state, int32_t entries) {
   bool stale = isStale(state);
   int32_t numGroups = options.groups.size();
-  // From the last page to the first: those behind the retention's prefix, then
+  // From the last page to the first: those after the retention's prefix, then
   // those of the prefix.
   int64_t most = int64_t(state.held) * options.pageSize;
   int32_t prefix = std::max(static_cast<int32_t>(pagesFor(std::clamp<int64_t>(
@@ -301,7 +301,7 @@ void CacheEngineImpl::forget(PageId page) {
     nodes.setPage(node, group, NullPage);
     uint32_t lost = 1u << group;
     if (options.groups[group].isFull()) {
-      // No prefix can be found here or behind it any more: the pages of the
+      // No prefix can be found here or after it any more: the pages of the
       // other groups are useless.
       for (int32_t other = 0; other < numGroups; ++other)
         if (PageId useless = nodes.page(node, other); useless != NullPage) {

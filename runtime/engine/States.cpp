@@ -170,7 +170,8 @@ Expected<void> CacheEngineImpl::canKeepState(const SequenceState &state,
   return {};
 }
 
-/// The fork has the same state; whoever writes first writes to a spare.
+/// The fork has the same state; the sequence that writes first writes to a
+/// spare.
 void CacheEngineImpl::forkState(SequenceState &source, SequenceState &fork) {
   if (!options.recurrent || fork.processed == 0)
     return;

@@ -6,7 +6,7 @@
 
 using namespace kv;
 
-/// What the bytes of a page mean, in words: a directory on a disk is locked to
+/// The meaning of a page's bytes, in words: a directory on a disk is locked to
 /// them.
 static std::string describeRecords(const MultiKVCacheParams &params) {
   std::string text = concat(params.tensorParallelDegree(), " shards");
@@ -186,8 +186,8 @@ bool PageLoader::isAnswered(const LoadRequest &request, const Prompt &prompt) {
   if (tiers->awaitsAnswer())
     return false;
   if (end > first) {
-    // The pages that it holds to compute in are reserved anew, behind those
-    // that are loaded.
+    // The pages that it holds to compute in are reserved anew, after those that
+    // are loaded.
     [[maybe_unused]] Expected<void> cut =
         request.engine.truncate(own, own.processedTokens());
     assert(cut && "what is committed stays");
@@ -219,7 +219,7 @@ bool PageLoader::load(const LoadRequest &request,
         tiers->load(index, context.prompt(), own, prefix, state.next, state.end,
                     state.asked, memory);
     state.next += progress.loaded;
-    // Pages without the state behind them are of no use.
+    // Pages without the state after them are of no use.
     bool counts = prefix.state == NullState || state.next == state.end;
     if (progress.loaded > 0 && counts) {
       int64_t pages = std::min(state.next, state.pagesEnd);
@@ -279,7 +279,8 @@ void PageLoader::release(const LoadRequest &request) {
 }
 
 Expected<void> PageLoader::reset() {
-  // What later requests store is no continuation of what these have loaded.
+  // Pages that later requests store do not continue those that these have
+  // loaded.
   for (State &state : states) {
     state.end = state.next;
     state.pagesEnd = std::min(state.pagesEnd, state.end);

@@ -1,9 +1,9 @@
 //===- PageLoader.h - Pages that a paged manager does not compute -*- C++ -*-=//
 //
 // All that a paged manager does with its tiers. Looks for the pages of a prompt
-// behind those that the devices have, loads them into pages that the request
-// has reserved, and gives up what does not come in time. Stores what requests
-// have computed.
+// after those that the devices have, and loads them into pages that the request
+// has reserved. Gives up pages that do not come in time. Stores the pages that
+// requests have computed.
 //
 // A request that loads passes these stages:
 //
@@ -42,9 +42,9 @@ public:
     Loading // pages and a state are on their way to those that it has reserved
   };
 
-  /// For so many requests on replicas with memory like `memory`. Null without a
-  /// connector. Errors: options that the connector does not have, or that it
-  /// lacks; those of PageTiers::create().
+  /// For `requests` requests on replicas with memory like `memory`. Null
+  /// without a connector. Errors: options that the connector does not have, or
+  /// that it lacks; those of PageTiers::create().
   static Expected<std::unique_ptr<PageLoader>>
   create(const MultiKVCacheParams &params, const PagedOptions &options,
          const Device &device, const CacheMemory &memory, size_t requests);
@@ -84,44 +84,44 @@ public:
     while (plans() && tiers->awaitsAnswer() && waitUntil(until))
       ;
   }
-  /// Says of which pages behind a prompt's hits there are records.
+  /// Says which pages after a prompt's hits have records.
   void explain(const TextGenerationContext &context,
                const CacheEngineImpl &engine,
                std::span<CacheEngine::Reason> reasons);
 
   LoadStage stage(size_t request) const { return states[request].stage; }
-  /// Goes on with what ask() or begin() has begun. False: it still waits, which
-  /// it does here if `waits`. After a load the context has skipped what has
-  /// come; after an answer find() is next, and a request of which there are
-  /// records has no more pages than it has committed.
+  /// Goes on with what ask() or begin() has begun. False: the request still
+  /// waits; if `waits`, the call itself waits. After a load, the context has
+  /// skipped the tokens that have come. After an answer, find() is next; a
+  /// request with records then has only its committed pages.
   bool resume(const LoadRequest &request, TextGenerationContext &context,
               bool waits);
   struct Found {
     int64_t known = 0;    // pages that the devices or records have
     bool isAsked = false; // a store has not answered, and there is time left
   };
-  /// Sets demand.loaded to the tokens behind those that the devices have, of
-  /// which there are records, with recurrent layers up to where there is a
-  /// state; 0 if a store is asked, since all is loaded at once. If `waits`,
+  /// Sets demand.loaded to the number of tokens that have records, after those
+  /// that the devices have. With recurrent layers, the last of them has a
+  /// state. 0 if a store is asked, since all is loaded at once. If `waits`,
   /// waits for its answer.
   Found find(const LoadRequest &request, const Prompt &prompt,
              CacheEngine::Demand &demand, bool waits);
   /// The request, which has reserved pages to compute in, waits for a store.
-  /// It had processed `before` tokens when the reservation began.
+  /// The request had processed `before` tokens when the reservation began.
   void ask(const LoadRequest &request, int64_t before) {
     states[request.index].stage = LoadStage::Asking;
     states[request.index].processedBefore = before;
   }
-  /// Begins to load `tokens` tokens behind what is committed, to pages that are
+  /// Begins to load `tokens` tokens after the committed ones, to pages that are
   /// reserved; resume() does it.
   void begin(const LoadRequest &request, int64_t tokens, int64_t before);
-  /// What the latest ask() or begin() was told.
+  /// The argument `before` of the latest ask() or begin().
   int64_t processedBefore(size_t request) const {
     return states[request].processedBefore;
   }
-  /// What a request waits for, in words.
+  /// The reason why a request waits, in words.
   std::string awaited(size_t request) const;
-  /// What has not come is computed, and not loaded later.
+  /// Pages that have not come are computed, and not loaded later.
   void giveUp(const LoadRequest &request);
 
   //===--- Records --------------------------------------------------------===//
@@ -149,12 +149,12 @@ private:
     LoadStage stage = LoadStage::None;
     int64_t until = 0; // when it is given up; of steady_clock
     /// Loading: the records [next, end), of which those below `asked` have been
-    /// asked for. They are those of pages, up to pagesEnd, then those of the
-    /// state behind them. Pages below `committed` are committed: with a state
-    /// none is before all have come.
+    /// asked for. First come records of pages, up to pagesEnd, then those of
+    /// the state after them. Pages below `committed` are committed: with a
+    /// state none is before all have come.
     int64_t next = 0, asked = 0, end = 0, pagesEnd = 0, committed = 0;
     int64_t processedBefore = 0; // tokens
-    /// Pages, of the last hit or load, behind which a state is.
+    /// Pages, of the last hit or load, after which there is a state.
     int64_t hitEnd = 0;
   };
   /// The end of the prefix, from some page on, that can be loaded, and of the

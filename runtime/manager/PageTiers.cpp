@@ -1,4 +1,4 @@
-//===- PageTiers.cpp - Pages of requests beside the devices ---------------===//
+//===- PageTiers.cpp - Pages of requests in tiers -------------------------===//
 
 #include "PageTiers.h"
 
@@ -8,7 +8,7 @@ using namespace kv;
 
 Expected<std::unique_ptr<PageTiers>> PageTiers::create(const Options &options) {
   int64_t slots = options.hostBytes / options.recordBytes;
-  // A state is stored at once, beside the page that was computed with it.
+  // A state is stored at once, with the page that was computed with it.
   int64_t least = 1 + options.stateParts;
   if (slots < least || slots > INT32_MAX)
     return makeError(KV_STATUS_INVALID_ARGUMENT,
@@ -213,15 +213,16 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
   Progress progress = {.loaded = at - first};
   if (at == end)
     return progress;
-  // What comes next, for all requests together, takes at most half of the
-  // slots, so that it does not drive out what has come. The first page may have
-  // been, nevertheless.
+  // Pages that are asked for, by all requests together, take at most half of
+  // the slots, so that they do not drive out pages that have come. The first
+  // page may have been driven out nevertheless.
   int64_t room = roomFor(request);
   int64_t ahead = std::min(end, at + room);
   std::optional<PrefixPage> wanted = record(request, prompt, prefix, at);
   Place place = placeOf(wanted);
   bool isBehind = place == Place::Disk || place == Place::Store;
-  // What it has asked for and not loaded, but for what others have asked for.
+  // The number of records that this request itself has asked for and not
+  // loaded.
   int64_t claimed = turns[request].claimed - progress.loaded;
   claimed = isBehind ? 0 : std::max<int64_t>(claimed, 0);
   asked = isBehind ? at : std::max(asked, at + 1);
@@ -250,7 +251,7 @@ int64_t PageTiers::roomFor(size_t request) {
     own.looksBefore = numLooks;
     return room;
   }
-  // Nobody who has a claim has looked since this request has: their callers
+  // No request with a claim has looked since this request has: their callers
   // have forgotten them, or load one request after the other.
   for (size_t other = 0; other < turns.size(); ++other)
     if (other != request)
@@ -304,7 +305,7 @@ void PageTiers::storeState(size_t request, std::span<const int32_t> tokens,
       isWhole = connector->find(*wanted) != PageConnector::Place::Absent;
     }
   }
-  if (!isWhole) { // there is no room: nobody needs a part of it
+  if (!isWhole) { // there is no room: a part of it is of no use
     for (PageConnector::Slot slot : slots)
       connector->publish(slot, /*written=*/false);
     return;

@@ -1,10 +1,10 @@
-//===- PageTiers.h - Pages of requests beside the devices -------*- C++ -*-===//
+//===- PageTiers.h - Pages of requests in tiers -----------------*- C++ -*-===//
 //
-// What a paged manager does with a connector (PageConnector.h): names the pages
-// of its requests, copies computed pages to records, and records to the pages
-// that a request has reserved. To the engine, a load is a chunk that somebody
-// else has computed: pages are reserved, filled and committed like any others,
-// so nothing that was not loaded whole can ever be found.
+// The use that a paged manager makes of a connector (PageConnector.h). Names
+// the pages of its requests, copies computed pages to records, and records to
+// the pages that a request has reserved. For the engine, a load is a chunk that
+// was computed elsewhere: pages are reserved, filled and committed like any
+// others. So only pages that were loaded whole can be found.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ public:
   /// there are records.
   int64_t find(size_t request, const Prompt &prompt, int64_t first,
                int64_t last);
-  /// The most pages of a prefix, above `first` and at most `last`, behind which
+  /// The most pages of a prefix, above `first` and at most `last`, after which
   /// there is a state in records; `first`: there is none.
   int64_t findState(size_t request, const Prompt &prompt, int64_t first,
                     int64_t last);
@@ -61,8 +61,8 @@ public:
   bool awaitsAnswer() const { return isAsked; }
   void findNothing() { isAsked = false; }
 
-  /// What is loaded, in this order: pages up to `pages`, and then the parts of
-  /// the state behind them, to `state`, unless that is NullState.
+  /// The records that are loaded, in this order: pages up to `pages`, and then
+  /// the parts of the state after them, to `state`, unless that is NullState.
   struct Prefix {
     int64_t pages = 0;
     StateId state = NullState;
@@ -71,14 +71,14 @@ public:
     int64_t loaded = 0;    // leading records
     bool isComing = false; // whether more are on their way
   };
-  /// Loads the leading ones of the prefix's records [first, end) that are in
-  /// memory into the sequence's pages and the state, and asks for the others;
-  /// those below `asked` have been. A request has a claim on the slots of what
-  /// it has asked for and not loaded. While the claims of others take half of
-  /// all slots it asks for nothing, and more is coming all the same: it has to
-  /// look again. A claim ends by endLoad(). Nothing depends on that: if no
-  /// request with a claim looks between two looks of one that has no room,
-  /// their claims end.
+  /// Of the prefix's records [first, end), loads the leading ones that are in
+  /// memory into the sequence's pages and the state. Asks for the others; those
+  /// below `asked` have been asked for. A request has a claim on the slots of
+  /// records that it has asked for and not loaded. While the claims of others
+  /// take half of all slots it asks for nothing, and more is coming all the
+  /// same: it has to look again. A claim ends by endLoad(). Nothing depends on
+  /// that: if no request with a claim looks between two looks of one that has
+  /// no room, their claims end.
   Progress load(size_t request, const Prompt &prompt, const Sequence &sequence,
                 const Prefix &prefix, int64_t first, int64_t end,
                 int64_t &asked, CacheMemory &memory);
@@ -99,21 +99,21 @@ public:
   void store(size_t request, const Prompt &prompt, const Retention &retention,
              int64_t first, int64_t end, CacheMemory &memory);
 
-  /// Copies the state behind the first `pages` pages, unless there is such a
+  /// Copies the state after the first `pages` pages, unless there is such a
   /// record. `tokens` are those of the last of these pages.
   void storeState(size_t request, std::span<const int32_t> tokens,
                   const Retention &retention, int64_t pages, StateId state,
                   CacheMemory &memory);
 
   /// The sequence has reserved its pages [first, ...) and the state `state`: if
-  /// some of them are still being copied to records, steps that are queued from
-  /// now on wait for that.
+  /// some are still being copied to records, later steps wait for that.
   void willWrite(const Sequence &sequence, int64_t first, StateId state,
                  CacheMemory &memory);
 
   /// A request that has had the first `pages` pages lets go of them.
   void touch(size_t request, int64_t pages, const Retention &retention);
-  /// The same of the state behind them.
+  /// A request that has had the state after the first `pages` pages lets go of
+  /// it.
   void touchState(size_t request, std::span<const int32_t> tokens,
                   int64_t pages, const Retention &retention);
 
@@ -137,7 +137,7 @@ private:
   /// it has no name, since its scope or images are too long for one.
   std::optional<PrefixPage> page(size_t request, const Prompt &prompt,
                                  int64_t index);
-  /// A part of the state behind the first `pages` pages, of which `tokens` are
+  /// A part of the state after the first `pages` pages, of which `tokens` are
   /// the last one's. Valid and nullopt as above, also if these are not named.
   std::optional<PrefixPage> part(size_t request,
                                  std::span<const int32_t> tokens, int64_t pages,

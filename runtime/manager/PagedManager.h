@@ -110,8 +110,8 @@ private:
     Figures counters;
     Gauge peakUsedPages;
   };
-  /// What a reservation is for: a step, or nothing yet, which no figure counts
-  /// and which waits for all that is loaded.
+  /// The purpose of a reservation: a step, or nothing yet. The second kind is
+  /// counted by no figure and waits for all loads.
   enum class Purpose { Step, Prefetch };
 
   PagedManager(Common common, const Options &options, int64_t pages);
@@ -155,7 +155,7 @@ private:
   /// Opens the request's sequence. Errors: those of CacheEngine::open().
   Expected<void> open(const TextGenerationContext &context, RequestPlace place);
   /// Reserves what is wanted, if that fits, or would once all steps are over.
-  /// What was to be loaded is not if it does not fit: then wanted.loaded is 0.
+  /// If the tokens to load do not fit, wanted.loaded becomes 0.
   CacheEngine::Plan reservePages(const TextGenerationContext &context,
                                  RequestPlace place,
                                  CacheEngine::Demand &wanted);
@@ -182,7 +182,7 @@ private:
   /// Called while the device is idle: completes all steps, and runs the page
   /// operations that wait for the next one.
   void settle(int32_t replica);
-  /// What has been counted since create(), but for peaks.
+  /// The counts since create(), without peaks.
   KVCacheMetrics count() const;
 
   Options options;

@@ -168,7 +168,7 @@ PagedManager::reserve(TextGenerationContext &context, int32_t steps,
                                   "request ", context.id(), " waits for ",
                                   loader->awaited(request.index)));
   };
-  // What an earlier call has begun goes on.
+  // A load that an earlier call has begun goes on.
   Stage earlier = loader ? loader->stage(request.index) : Stage::None;
   int64_t before = earlier == Stage::None
                        ? context.processed()
@@ -246,7 +246,7 @@ Expected<int64_t> PagedManager::prefetch(const TextGenerationContext &context) {
     return plan.has_value();
   });
   if (cached > 0) {
-    // A request that ends one token behind the prefix reserves no more.
+    // A request that ends one token after the prefix reserves no more.
     TextGenerationContext part(context.id(),
                                context.tokens().first(cached + 1));
     part.limitActive(1);

@@ -67,7 +67,8 @@ private:
 
   size_t home(uint64_t block) const { return block & (places.size() - 1); }
   size_t next(size_t at) const { return (at + 1) & (places.size() - 1); }
-  /// Moves those behind a place that has become free, so that all are found.
+  /// Moves the entries after a place that has become free, so that all are
+  /// found.
   void close(size_t at) {
     --used;
     for (size_t from = next(at); !places[from].machines.empty();

@@ -12,7 +12,7 @@ namespace {
 
 using Object = msgpack::object;
 
-/// The fields of an event as an array, behind its type.
+/// The fields of an event as an array, after its type.
 constexpr std::string_view StoredFields[] = {"block_hashes",
                                              "parent_block_hash",
                                              "token_ids",
@@ -101,7 +101,7 @@ std::vector<RoutedEvent> eventsOf(const Object &batch) {
   return events;
 }
 
-/// What read(object) makes of a payload.
+/// The result of read(object) for a payload.
 template <class Read>
 auto decode(std::string_view payload, Read &&read)
     -> Expected<decltype(read(Object()))> {

@@ -12,7 +12,7 @@
 
 namespace kv {
 
-/// What a router needs of an event.
+/// The fields of an event that a router needs.
 struct RoutedEvent {
   enum Kind { Stored, Removed, Cleared };
   Kind kind = Cleared;
@@ -28,7 +28,7 @@ struct RoutedEvent {
 /// (docs/reference/events.md). Error: it is no such payload.
 Expected<std::vector<RoutedEvent>> decodeEvents(std::string_view payload);
 
-/// What the publisher says of itself.
+/// The status that the publisher sends of itself.
 struct PublisherStatus {
   uint64_t incarnation = 0;
   int64_t sequence = -1; // of the last batch

@@ -222,7 +222,7 @@ void Follower::apply(const std::string &payload) {
   }
 }
 
-/// It does not answer: nobody is sent there until it does.
+/// The machine does not answer: no request is sent there until it does.
 void Follower::forget() {
   ++counted.unanswered;
   router.setUsable(machine, false);

@@ -1,10 +1,11 @@
 //===- Follower.h - Keeps what a machine's events tell ----------*- C++ -*-===//
 //
 // Follows the events of one machine, as docs/guides/observability.md says, and
-// tells a router: a snapshot first, then the messages behind it; a number that
-// is left out is asked for again, or everything is; the status tells now and
-// then whether the last message was lost, or the machine has begun anew.
-// Nothing waits: step() does what there is to do.
+// tells a router. A snapshot comes first, then the messages after it. If a
+// number is left out, the follower asks for that message again, or for
+// everything. The status tells now and then whether the last message was lost,
+// or whether the machine has begun anew. Nothing waits: step() does what there
+// is to do.
 //
 //===----------------------------------------------------------------------===//
 
@@ -56,7 +57,7 @@ public:
   /// Asks for the status at once.
   void check() { nextStatus = {}; }
   const FollowerFigures &figures() const { return counted; }
-  /// What has something to read.
+  /// The sockets that have something to read.
   std::array<zmq::pollitem_t, 2> pollItems();
 
 private:

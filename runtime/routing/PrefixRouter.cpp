@@ -194,7 +194,8 @@ void PrefixRouter::Search::visitSome(const MachineSet &machines,
   });
 }
 
-/// Those that have the longest prefix that there is, or half of it, and so on.
+/// Considers the machines that have the longest prefix, or half of it, and so
+/// on.
 void PrefixRouter::Search::considerDevices() {
   const State &state = *router.state;
   int64_t longest = firstMissing(0, std::ssize(prompt), [&](int64_t page) {
@@ -210,8 +211,8 @@ void PrefixRouter::Search::considerDevices() {
     }
 }
 
-/// The same of prefixes beside devices, but of each machine it is seen how much
-/// it has where.
+/// Considers machines by their prefixes in tiers, and counts for each machine
+/// how many pages it has where.
 void PrefixRouter::Search::considerTiers() {
   const State &state = *router.state;
   int64_t most = firstMissing(0, std::ssize(prompt), [&](int64_t page) {

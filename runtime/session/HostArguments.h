@@ -45,7 +45,7 @@ private:
 
   std::vector<One> arguments;
   Block inputs, outputs;
-  uint64_t uploaded = 0; // mark behind the last copy of the inputs
+  uint64_t uploaded = 0; // mark after the last copy of the inputs
 };
 
 } // namespace kv

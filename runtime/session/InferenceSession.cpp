@@ -49,8 +49,8 @@ static bool addContents(const Argument &input, const KvTensorView &view,
   const char *from = static_cast<const char *>(view.data) +
                      view.offset * int64_t(dtypeBytes(input.dtype));
   if (input.kind == ArgumentKind::MaxLengths) {
-    // Of each step the longest prompt: which kernels it needs. The longest
-    // cache beside it is nothing that the device's functions read.
+    // The longest prompt of each step decides which kernels it needs. No
+    // function on the device reads the other column, the longest cache.
     for (int64_t step = 0; step < view.sizes[0]; ++step)
       words.push_back(uint64_t(*reinterpret_cast<const int32_t *>(
           from + step * view.strides[0] * int64_t(sizeof(int32_t)))));

@@ -1,17 +1,16 @@
 //===- Attention.cpp - The plan and attention -----------------------------===//
 //
 // The buffer of an attention plan holds a header, tiles and cuts for the decode
-// kernel, and behind them the same for the prefill kernel. The decode kernel
-// takes the sequences with at most DecodeRows packed rows, the prefill kernel
-// takes the others: the one that copies tiles, where there is one and the pages
-// are such that it can, or, where no sequence has more rows than one of its
-// tiles, one for drafts, with tile copies or without, or, where sequences have
-// more rows than one of its blocks has of a tile, the one by pairs of blocks.
-// The host decides whether a step needs the prefill kernel at all, and which,
-// from max_lengths and the numbers of rows and sequences, in the same way for
-// the plan and for every layer. The number of parts depends on the device and
-// the kernel only, not on the step, so that a captured graph stays valid; no
-// bit of a result depends on it.
+// kernel, and after them the same for the prefill kernel. The decode kernel
+// takes the sequences with at most DecodeRows packed rows, a prefill kernel
+// takes the others. There are several prefill kernels. One copies tiles, where
+// the pages allow it. One for drafts serves steps in which no sequence has more
+// rows than one of its tiles. One by pairs of blocks serves sequences that have
+// more rows than one of its blocks has of a tile. From max_lengths and the
+// numbers of rows and sequences, the host decides whether a step needs a
+// prefill kernel, and which. The choice is the same for the plan and for every
+// layer. The number of parts depends on the device and the kernel only, so that
+// a captured graph stays valid. No bit of a result depends on it.
 //
 // Attentions with products of 8 bits have kernels of their own: decode and
 // prefill, or one that copies tiles for all rows, whose plan is the only one.
@@ -35,7 +34,7 @@ static constexpr int64_t PlanAlignment = 64;
 
 namespace {
 
-/// What an attention kernel of the tables is for.
+/// The purpose of an attention kernel of the tables.
 enum Use {
   Decode,
   Prefill,
@@ -85,8 +84,8 @@ struct Kernels {
   const Kernel &decode() const { return of[Decode]; } // none: of no rows
   const Kernel &prefill() const { return of[of[Tiles] ? Tiles : Prefill]; }
 
-  /// The prefill kernel of a step whose sequences have at most so many rows,
-  /// and `rows` in all.
+  /// The prefill kernel of a step whose sequences have at most `longest` rows
+  /// each, and `rows` in all.
   const Kernel &prefillFor(int64_t longest, int64_t rows,
                            int64_t sequences) const {
     for (Use few : {Drafts, DraftTiles})
@@ -420,7 +419,7 @@ static bool checkAttention(Call &call, const Cache &cache, int64_t valueDim,
 }
 
 namespace {
-/// What a call of `plannedAttention` names.
+/// The operands of a call of `plannedAttention`.
 struct Operands {
   const KvTensorView *blocks, *scales, *cacheLengths, *lookupTable, *rowOffsets,
       *maxLengths, *plan;
@@ -501,9 +500,9 @@ static void launchTiles(Call &call, const Cache &cache, const Kernel &kernel,
   launch(call.state, kernel.row, kernel.parts, &tiles, blocks);
 }
 
-/// Gives `p` memory of the arena. False, and an error in the call: it has not
-/// enough. It gets the memory back before the kernel has run: whatever uses the
-/// memory next is queued behind the kernel.
+/// Gives `p` memory of the arena. False, and an error in the call: the arena
+/// has not enough. The arena gets the memory back before the kernel has run:
+/// the next use of the memory is queued after the kernel.
 static bool borrowScratch(Call &call, const AttentionWorkspace &bytes,
                           AttentionParams &p) {
   Arena &arena = call.state.arena;

@@ -66,7 +66,8 @@ void rows::update(KvContext *context, const KvTensorView *blocks,
   bool adds = kind == KV_UPDATE_ADD;
   if (adds && !checkHeads(call, "operand", *operand))
     return;
-  // Of rows that are not given nobody here knows the number: offsets tell.
+  // Where rows are not given, the host does not know their number: the offsets
+  // tell the device.
   int64_t tokens = adds ? operand->sizes[0] : INT32_MAX;
   if (!placesOf(call, *blocks, scales, *cacheLengths, *lookupTable, *rowOffsets,
                 layer, tokens, cache, p.store) ||

@@ -7,7 +7,8 @@
 
 namespace kv::cuda {
 
-/// What a product of experts reads besides its rows and its weight.
+/// The operands of a product of experts, in addition to its rows and its
+/// weight.
 struct ExpertOrder {
   const int32_t *records;
   int32_t tiles, choicesPerRow;

@@ -73,7 +73,7 @@ void rows::gather(KvContext *context, const KvTensorView *x, int64_t shard,
     exchange(firstElement(*out));
     return;
   }
-  // What is queued later may use the memory again: it comes later.
+  // Work that is queued later may use the memory again: it runs later.
   Arena &arena = call.state.arena;
   int64_t mark = arena.mark();
   void *scratch = arena.allocate(int64_t(bytes) * ranks);

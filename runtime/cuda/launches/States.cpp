@@ -86,7 +86,7 @@ void rows::stateWrite(KvContext *context, const KvTensorView *blocks,
   copyStates(call, *blocks, *states, layer, *rows, /*toStates=*/true);
 }
 
-/// What both recurrences begin with: f32 states, and a batch of `tokens`.
+/// The common begin of both recurrences: f32 states, and a batch of `tokens`.
 static bool recurrenceOf(Call &call, const KvTensorView &blocks,
                          const KvTensorView &cacheLengths,
                          const KvTensorView &states,

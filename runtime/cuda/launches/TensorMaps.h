@@ -8,9 +8,9 @@
 
 namespace kv::cuda {
 
-/// What a kernel takes of a tensor, by a driver that has tensorMapEncodeTiled.
-/// Returns what the driver says; problemOf() a tensor says why it might not
-/// take it.
+/// Makes a kernel's map of a tensor, by a driver that has tensorMapEncodeTiled.
+/// Returns the driver's status; problemOf() of the tensor says why a driver
+/// might refuse it.
 driver::Result encodeTensor(const driver::Driver &api,
                             const TensorDescription &tensor, TensorMap &map);
 

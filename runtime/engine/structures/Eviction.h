@@ -4,7 +4,7 @@
 // the lowest priority; within a priority, the least recently released page. A
 // page must be evicted before its parent, or it could not be found any more.
 // Callers of release() see to that: they release a sequence's pages from the
-// last to the first, and give each page at least the worth of those behind it.
+// last to the first, and give each page at least the worth of those after it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -30,8 +30,8 @@ public:
   }
 
   /// Writes the page ids of a group of `sequence` to a row, and null pages over
-  /// what was behind them. They must fit into the pitch. Returns how many
-  /// entries were written.
+  /// the old entries after them. The ids must fit into the pitch. Returns how
+  /// many entries were written.
   int32_t update(int64_t row, const Sequence &sequence, int32_t group = 0);
 
 private:

@@ -41,8 +41,8 @@ static_assert(sizeof(PageRecord) == 32, "half a cache line");
 /// (nodes of the prefix index) that is read at the same time.
 class PageRecords {
 public:
-  /// Records of the pages 0 to `pages`, with `beside` bytes behind each.
-  /// False: no memory.
+  /// Records of the pages 0 to `pages`, with `beside` bytes after each. False:
+  /// no memory.
   [[nodiscard]] bool create(int32_t pages, size_t beside = 0) {
     size_t bytes = sizeof(PageRecord) + beside;
     stride = (bytes + alignof(PageRecord) - 1) / alignof(PageRecord) *
@@ -53,8 +53,8 @@ public:
   PageRecord &operator[](PageId page) const {
     return reinterpret_cast<PageRecord &>(storage[size_t(page) * stride]);
   }
-  /// The memory behind the record of page 0; that of page i is i * pitch()
-  /// bytes further on.
+  /// The memory after the record of page 0; that of page i is i * pitch() bytes
+  /// further on.
   std::byte *beside() const { return storage.begin() + sizeof(PageRecord); }
   size_t pitch() const { return stride; }
   size_t bytes() const { return storage.bytes(); }
@@ -159,7 +159,7 @@ private:
   void unlink(uint32_t chunk);
   /// Joins a chunk with a neighbour if both together have few ids.
   void merge(uint32_t chunk);
-  /// Moves what is in `from` behind what is in `to`, which has room.
+  /// Appends the pages of `from` to `to`, which has room.
   void move(uint32_t to, uint32_t from);
   /// Moves the ids of a chunk to its first slots.
   void compact(uint32_t chunk);

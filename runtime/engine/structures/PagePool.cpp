@@ -71,7 +71,7 @@ Worth PagePool::joinWorth(PageRecord &record, PageId page, Worth worth,
   record.priority = most.priority;
   if (stale)
     most.until = 0;
-  // An equal limit is set again, behind those of the descendants that were
+  // An equal limit is set again, after those of the descendants that were
   // released just before.
   if (most.until != limits.until(page) || worth.isRaised())
     limits.set(page, most.until);

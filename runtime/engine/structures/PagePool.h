@@ -1,14 +1,15 @@
 //===- PagePool.h - Which pages are held, cached or blank -------*- C++ -*-===//
 //
 // The bookkeeping of a replica's pages; their memory is elsewhere. Three facts
-// of a page are independent: how many sequences hold it, its *content* (the
-// node of the prefix index that says which tokens it holds, if any), and its
-// *stamp* (the last step that may still touch it). So a page is
+// of a page are independent: the number of sequences that hold it, its
+// *content*, and its *stamp*. The content is the node of the prefix index that
+// says which tokens the page holds, if any. The stamp is the last step that may
+// still touch it. So a page is
 //
 //   held      by a sequence, with or without content: never evicted;
-//   cached    not held, its stamped step complete, with content: may be
-//   evicted; blank     not held, its stamped step complete, without content;
-//   deferred  not held, its stamped step not complete: given to nobody yet.
+//   cached    not held, its stamped step complete, with content: evictable;
+//   blank     not held, its stamped step complete, without content;
+//   deferred  not held, its stamped step not complete: of no sequence yet.
 //
 // All pages but the held ones are free; blank and cached pages are available at
 // once. A copy that is queued for the next step stamps its source and target
@@ -42,7 +43,7 @@ public:
   PagePool() : evictions(lists, FirstEviction) {}
 
   /// `count` usable pages with the ids 1 to count, all blank. `beside` bytes
-  /// behind each record belong to the caller (beside()). False: no memory.
+  /// after each record belong to the caller (`beside()`). False: no memory.
   [[nodiscard]] bool create(int32_t count, int32_t maxOpenSteps,
                             size_t beside = 0);
 
@@ -120,7 +121,7 @@ public:
   }
 
   /// Releases each of the pages, from the last to the first, and each with at
-  /// least the worth of those behind it. Returns the worth of the first.
+  /// least the worth of those after it. Returns the worth of the first.
   Worth releaseAll(std::span<const PageId> pages, Ticket stamp, Worth worth,
                    bool stale);
 
@@ -172,7 +173,7 @@ public:
       lists.prefetchChunk(records[page]);
   }
 
-  /// PageRecords::beside() and pitch().
+  /// `PageRecords::beside()` and `PageRecords::pitch()`.
   std::byte *beside() const { return records.beside(); }
   size_t pitch() const { return records.pitch(); }
 

@@ -21,8 +21,8 @@ static uint64_t chain(uint64_t key, uint64_t parent, uint64_t page) {
 }
 
 /// The hash of 16 tokens, the usual page size: NH, as in UMAC (RFC 4418), over
-/// a secret pad. To whoever does not know the pad, the hashes of any two
-/// different pages are equal with a probability of at most 2^-32.
+/// a secret pad. For an attacker who does not know the pad, the hashes of any
+/// two different pages are equal with a probability of at most 2^-32.
 static uint64_t hashSixteen(const std::array<uint32_t, 16> &pad,
                             const int32_t *tokens) {
   uint64_t sum = 0;

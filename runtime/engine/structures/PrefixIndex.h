@@ -1,19 +1,19 @@
 //===- PrefixIndex.h - Exact lookup of computed prefixes --------*- C++ -*-===//
 //
 // A trie of full pages. A *node* is identified by its parent node, the tokens
-// of its page and the images on it, so it stands for the whole prefix up to the
-// end of that page; the parent of a first page is its scope, a *root*. Nodes
-// are found by a keyed 64-bit tag in a hash table whose buckets are cache
-// lines, and then compared in full: tags that collide cost a comparison, but
-// never return the page of another prefix.
+// of its page and the images on it. So a node stands for the whole prefix up to
+// the end of that page; the parent of a first page is its scope, a *root*.
+// Nodes are found by a keyed 64-bit tag in a hash table whose buckets are cache
+// lines. The node is then compared in full: tags that collide cost a
+// comparison, but never return the page of another prefix.
 //
 // The tag of a prefix is a hash of its parent's tag and its last page, so the
-// tags of a whole prompt can be computed, and their buckets prefetched, before
-// the first one is looked up.
+// tags of a whole prompt are computed first. Their buckets are prefetched
+// before the first tag is looked up.
 //
 // A node has one page in each layer group. In an engine with a full group, a
 // node lives exactly as long as its pages of full groups: the id of the first
-// of these is the node's id, and the node is stored behind that page's record,
+// of these is the node's id, and the node is stored after that page's record,
 // in the same cache line. Without a full group, a node lives as long as one of
 // its pages or children does, and the index gives it an id and memory.
 //
@@ -101,10 +101,11 @@ public:
 
   /// The tag of the prefix that is one page longer than that of `parent`.
   uint64_t childTag(uint64_t parent, std::span<const int32_t> page) const;
-  /// What replaces `parent` in childTag() if there are images on the page.
+  /// The parent that replaces `parent` in childTag() if there are images on the
+  /// page.
   uint64_t withImages(uint64_t parent, const ScopeBytes &images) const;
-  /// The tags of the consecutive pages of `tokens` behind `parent`, if there
-  /// are images on none of them.
+  /// The tags of the consecutive pages of `tokens` after `parent`, if there are
+  /// images on none of them.
   void childTags(uint64_t parent, std::span<const int32_t> tokens,
                  uint64_t *tags) const;
 
@@ -215,7 +216,7 @@ private:
   static constexpr uint32_t Unused = UINT32_MAX;
 
   /// One cache line of the table. The upper half of each node's tag is stored
-  /// beside its id, so that a lookup reads a node only if that half agrees.
+  /// with its id, so that a lookup reads a node only if that half agrees.
   struct alignas(64) Bucket {
     static constexpr int32_t Slots = 7;
 

@@ -27,7 +27,7 @@ public:
 
   /// Of the scope in this epoch.
   static ScopeBytes of(const Scope &scope, uint32_t epoch);
-  /// What comes before the fields of a scope: a letter and the epoch.
+  /// The prefix of a scope's fields: a letter and the epoch.
   static constexpr size_t ScopeHeader = 1 + sizeof(uint32_t);
   /// The epoch in the bytes of a scope.
   static uint32_t epochOf(std::span<const std::byte> scope) {
@@ -64,7 +64,7 @@ public:
   int32_t size() const { return used; }
   int32_t capacity() const { return static_cast<int32_t>(entries.size()); }
 
-  /// The id of these bytes; None if nobody refers to them.
+  /// The id of these bytes; None if no scope refers to them.
   uint32_t find(const ScopeBytes &bytes) const;
   /// The id of these bytes, with a reference more. None: they are new and the
   /// table is full, or they are longer than entryBytes().

@@ -31,12 +31,13 @@ struct alignas(64) SequenceState : detail::SequenceView {
   uint32_t epoch;
   bool isOpen;
   /// The last page holds tokens of this sequence but is shared: before the
-  /// sequence writes to it, it is copied, unless nobody else has it any more.
+  /// sequence writes to it, it is copied, unless no other sequence has it any
+  /// more.
   bool borrowsTail;
   /// Has a scope, and its committed pages are all in the index.
   bool indexes;
 
-  // What a page boundary reads.
+  // The members that a page boundary reads.
   NodeRef tip;    // node of the last committed page
   uint64_t *tags; // of the prompt's pages, the first `knownTags` of them
   int32_t knownTags;
@@ -58,7 +59,7 @@ struct SequenceStates {
   int64_t junction = 0, promptEnd = 0, loaded = 0;
 };
 
-/// The record behind an open handle.
+/// The record of an open handle.
 inline SequenceState &stateOf(const Sequence &sequence) {
   return static_cast<SequenceState &>(*sequence.view);
 }

@@ -65,8 +65,8 @@ public:
   void keep(StateId id, uint32_t node, uint64_t owner);
   /// The sequence `owner` has a later snapshot than this one.
   void supersede(StateId id, uint64_t owner);
-  /// A sequence uses a snapshot. It becomes the owner of one that another
-  /// sequence has left as its last: then a conversation goes on.
+  /// A sequence uses a snapshot. The sequence becomes the owner of a snapshot
+  /// that another sequence has left as its last: then a conversation goes on.
   void use(StateId id, uint64_t sequence);
   /// The node is gone, or all nodes are: so are their snapshots.
   void forget(uint32_t node);

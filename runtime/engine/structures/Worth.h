@@ -28,7 +28,7 @@ struct Worth {
 
   /// The higher of two worths that have not ended: the higher priority, for as
   /// long as either of them is raised. At no time is it less than either of the
-  /// two, so a page's parent stays behind the page in the order of eviction.
+  /// two, so a page's parent is evicted after the page.
   static Worth most(Worth a, Worth b) {
     Worth both = a.priority >= b.priority ? a : b;
     if (a.isRaised() && b.isRaised())

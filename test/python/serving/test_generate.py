@@ -93,8 +93,10 @@ def test_one_by_one(tmp_path, model, tokenizer):
     texts = ["first", "second"]
     done = Run(tmp_path, model, "--one-by-one", "a", "b", "--stats", "-",
                answers=[tokenizer.encode(t).ids for t in texts])
-    assert done.out == "--- 1\nfirst\n--- 2\nsecond\n"
-    assert json.loads(done.err)["requests"] == 2
+    assert done.out == "> a\nfirst\n\n> b\nsecond\n"
+    statistics = json.loads(done.err)
+    assert statistics["requests"] == 2
+    assert [answer["first_token_seconds"] >= 0 for answer in statistics["answers"]] == [True, True]
     first, second = done.sent
     assert first["arrival_step"] == 0
     assert second["arrival_step"] == len(first["tokens"]) + 256 + 1

@@ -9,7 +9,7 @@ import pytest
 from house import House, SOURCES, PACKAGE, read_table, tracked
 from tools import ROOT
 
-TREES = ("benchmarks", "dialect", "include", "kernels", "lib", "passes", "python", "runtime", "scripts", "test",
+TREES = ("benchmarks", "dialect", "examples", "include", "kernels", "lib", "passes", "python", "runtime", "scripts", "test",
          "tools")
 README_LINES = 10
 

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 from kv_command_line import Parser, integer, number
@@ -25,7 +26,7 @@ def parse(arguments):
     parser.add_argument("--system", type=str, metavar="TEXT", help="the system message")
     parser.add_argument("--raw", action="store_true", help="no chat template: continue the text")
     parser.add_argument("--one-by-one", action="store_true",
-                        help="start a prompt when the answer before it is complete")
+                        help="start a prompt when the answer before it is complete; --stats has each")
     parser.add_argument("--max-new-tokens", type=integer(0, 2**31 - 1), default=256, metavar="N",
                         help="most tokens of an answer (default: 256)")
     parser.add_argument("--temperature", type=number("of 0 or more", lambda x: x >= 0), metavar="X", help="0 is greedy")
@@ -89,9 +90,12 @@ def read_input(read):
         raise GenerateFailure(f"standard input: {error.strerror}")
 
 
-def encode_prompts(model, options):
-    prompts = [check_text(f"prompt {number + 1}", read_input(lambda file: file.read()) if p == "-" else p)
-               for number, p in enumerate(options.prompt)]
+def read_prompts(options):
+    return [check_text(f"prompt {number + 1}", read_input(lambda file: file.read()) if p == "-" else p)
+            for number, p in enumerate(options.prompt)]
+
+
+def encode_prompts(model, options, prompts):
     if options.raw:
         encoded = [model.tokenizer.encode(p).ids for p in prompts]
     else:
@@ -105,19 +109,26 @@ def encode_prompts(model, options):
 
 class Answers:
     """The texts of several requests, shown in order: of those that are not finished, the first
-    one as it comes, the others when it is their turn."""
+    one as it comes, the others when it is their turn. `figures` has a row for each request, with
+    the seconds from the end of the answer before it to its first token."""
 
-    def __init__(self, model, count):
+    def __init__(self, model, headings):
+        count = len(headings)
         self.streams = [Detokenizer(model.tokenizer) for _ in range(count)]
+        self.headings = headings
         self.held = [""] * count
         self.finished = [False] * count
         self.errors = {}
+        self.figures = [{} for _ in range(count)]
+        self.since = time.monotonic()
         self.shown = 0
         if count > 1:
-            write("--- 1\n")
+            write(f"{headings[0]}\n")
 
     def take(self, answer):
         number = int(answer["id"])
+        if not self.figures[number]:
+            self.figures[number]["first_token_seconds"] = time.monotonic() - self.since
         if "error" in answer:
             self.errors[number] = answer["error"]
         if "token" in answer:
@@ -125,13 +136,15 @@ class Answers:
         else:
             self.held[number] += self.streams[number].finish()
             self.finished[number] = True
+            self.figures[number].update((key, answer[key]) for key in ("prompt_tokens", "cached_tokens") if key in answer)
+            self.since = time.monotonic()
         while self.shown < len(self.held):
             write(self.held[self.shown])
             self.held[self.shown] = ""
             if not self.finished[self.shown]:
                 return
             self.shown += 1
-            write("\n" if self.shown == len(self.held) else f"\n--- {self.shown + 1}\n")
+            write("\n" if self.shown == len(self.held) else f"\n{self.headings[self.shown]}\n")
 
 
 def one_after_the_other(requests):
@@ -145,12 +158,15 @@ def one_after_the_other(requests):
 
 def answer_prompts(model, options, start):
     """All prompts in one run of kv-run."""
+    prompts = read_prompts(options)
     requests = [make_request(model, options, number, tokens)
-                for number, tokens in enumerate(encode_prompts(model, options))]
+                for number, tokens in enumerate(encode_prompts(model, options, prompts))]
+    headings = [f"--- {number + 1}" for number in range(len(requests))]
     if options.one_by_one:
         one_after_the_other(requests)
+        headings = [f"\n> {prompt}" if number else f"> {prompt}" for number, prompt in enumerate(prompts)]
     runner = start(requests)
-    answers = Answers(model, len(requests))
+    answers = Answers(model, headings)
     for answer in runner.answers():
         answers.take(answer)
     status = runner.close()
@@ -158,6 +174,10 @@ def answer_prompts(model, options, start):
         print(f"kv-generate: {answers.errors[number]}", file=sys.stderr)
     if not all(answers.finished):
         raise GenerateFailure(f"kv-run: ended with status {status} before all answers")
+    if options.one_by_one and runner.statistics is not None:
+        # Until the first token of the first prompt the weights were loaded as well.
+        answers.figures[0]["first_token_seconds"] -= runner.statistics.get("load_seconds", 0)
+        runner.statistics["answers"] = answers.figures
     return 1 if answers.errors else 0
 
 

@@ -55,9 +55,9 @@ public:
     /// Tokens of a page, 1 to 2^20.
     int32_t pageSize = 0;
     CacheGroups groups = CacheGroups();
-    /// Whether there are recurrent layers beside the groups: sequences have
-    /// states (States.h). There are two for each sequence, and `snapshots` more
-    /// that are kept for later ones, 0 to 2^20.
+    /// Whether there are recurrent layers in addition to the groups: then
+    /// sequences have states (States.h). An engine has two states for each
+    /// sequence, and `snapshots` more that are kept for later ones, 0 to 2^20.
     bool recurrent = false;
     int32_t snapshots = 0;
     /// Most sequences that are open at the same time, 1 to 2^20.
@@ -66,7 +66,7 @@ public:
     /// sets aside maxSequences rows of page ids of this length.
     int64_t maxTokens = 0;
     bool prefixCaching = true;
-    /// Secret key of the tags by which prefixes are found. It should be
+    /// Secret key of the tags by which prefixes are found. The key should be
     /// unpredictable where requests come from strangers. Engines that follow
     /// one command log need the same key.
     uint64_t key = 0;
@@ -89,11 +89,11 @@ public:
     int32_t maxPageOps = 0;
     /// Nanoseconds, 1 to 2^50. Raised priorities end at multiples of it.
     int64_t retentionTick = 1'000'000'000;
-    /// Receives every call that changes the engine, and outlives it; null:
-    /// nobody does.
+    /// Receives every call that changes the engine, and outlives it; null: no
+    /// one receives them.
     CommandSink *log = nullptr;
     /// Hears what enters and leaves the prefix index, and outlives the engine;
-    /// null: nobody does.
+    /// null: no one hears.
     CacheEventSink *events = nullptr;
     /// Whether EngineMetrics::lookedUp is counted: costs each new sequence an
     /// explain() of its prompt, without its allocation.
@@ -125,18 +125,18 @@ public:
   virtual Expected<void> setRetention(Sequence &sequence,
                                       const Retention &retention) = 0;
 
-  /// What a reservation asks for, in tokens; none is negative.
+  /// The demand of a reservation, in tokens; no number is negative.
   struct Demand {
     /// Tokens of the sequence, known or still to be generated, that need pages.
     int64_t length = 0;
     /// Most new tokens this call reserves, counted from the computed prefix
     /// (hits included). Chunked prefill reserves what its next step computes.
     int64_t chunk = INT64_MAX;
-    /// Draft tokens behind those: speculative decoding writes their slots
-    /// before it knows whether they are accepted.
+    /// Draft tokens after the reserved ones: speculative decoding writes their
+    /// slots before it knows whether they are accepted.
     int64_t draft = 0;
-    /// Tokens behind the hit that are not computed but loaded from another
-    /// tier. They are beside those of `chunk`, and are committed like these.
+    /// Tokens after the hit that are not computed but loaded from another tier.
+    /// The tokens of `chunk` come in addition; both kinds are committed alike.
     int64_t loaded = 0;
     /// Whether a cached prefix may be taken over.
     bool reuse = true;
@@ -154,7 +154,7 @@ public:
     Never // the sequence does not fit even if it is the only one
   };
 
-  /// What a reservation would take. Pages of all groups are counted.
+  /// The pages that a reservation would take. Pages of all groups are counted.
   struct Plan {
     int32_t hitPages = 0; // pages of the cached prefix, counted in one group
     int32_t revivedPages = 0; // pages of the hit that no sequence holds now
@@ -176,9 +176,9 @@ public:
   /// sequence writes to it. The same holds of a shared state.
   virtual int64_t room(const Sequence &sequence) const = 0;
 
-  /// Whether the sequence has pages of its own for `tokens` tokens, drafts
-  /// included, and cannot take over a hit (its last page is not full, so no hit
-  /// can follow it): a reservation of so many changes nothing.
+  /// Whether a reservation for `tokens` tokens, drafts included, changes
+  /// nothing: the sequence has pages of its own for them, and no hit can be
+  /// taken over, since the last page is not full.
   virtual bool hasRoom(const Sequence &sequence, int64_t tokens) const = 0;
 
   /// Does what plan() returns, if it fits; otherwise changes nothing, not even
@@ -211,7 +211,7 @@ public:
     return fork(sequence, tokens, Retention());
   }
 
-  /// Keeps the first `tokens` processed tokens and releases all pages behind
+  /// Keeps the first `tokens` processed tokens and releases all pages after
   /// them: for rejected drafts, preempted tails, edited prompts. From there on
   /// the prompt may differ. Errors: those of fork(), but for maxSequences.
   virtual Expected<void> truncate(Sequence &sequence, int64_t tokens) = 0;
@@ -235,9 +235,9 @@ public:
   /// computed before, and the end of the prompt's last page that can be a hit.
   /// INT64_MAX: there is no such place ahead.
   virtual int64_t nextSnapshot(const Sequence &sequence) const = 0;
-  /// The state behind `tokens` tokens is kept as well when the sequence comes
-  /// by there: because the prompt parts there from one that was computed
-  /// elsewhere (`isJunction`), or because that state is loaded, not computed.
+  /// The state after `tokens` tokens is kept as well when the sequence comes by
+  /// there: because the prompt parts there from one that was computed elsewhere
+  /// (`isJunction`), or because that state is loaded, not computed.
   virtual void keepState(Sequence &sequence, int64_t tokens,
                          bool isJunction) = 0;
   /// For the step that the sequence joins next; reserve() must have come
@@ -264,9 +264,9 @@ public:
 
   /// The step will read and write the sequence's pages: no other sequence gets
   /// them before it completes, even if they are released. O(1). Errors: the
-  /// step is not open; the sequence shares its last page, so a reservation is
-  /// missing; page operations of the sequence, or on its last page, wait for a
-  /// later step.
+  /// step is not open; a reservation is missing, since the sequence shares its
+  /// last page; operations on its pages, or its last page, wait for a later
+  /// step.
   virtual Expected<void> join(Sequence &sequence, Ticket ticket) = 0;
 
   /// The device has finished the step and its page operations, or the step was
@@ -300,13 +300,13 @@ public:
     GroupLacksIt,   // a window group has evicted its pages of the prefix, or
                     // there is no snapshot of its state
     AlwaysComputed, // the page of the last token, or not a full page
-    OtherTier       // is loaded from a tier beside the devices (Demand::loaded)
+    OtherTier // is loaded from a tier outside of the devices (Demand::loaded)
   };
   static constexpr size_t NumReasons = 7;
 
-  /// What a new sequence of this scope would find, for each page of a prompt.
-  /// For diagnosis: allocates and costs O(scopes * pages). Changes nothing.
-  /// Counted for all sequences with Options::explainMisses.
+  /// For each page of a prompt, why a new sequence of this scope would or would
+  /// not find it. For diagnosis: allocates and costs O(scopes * pages). Changes
+  /// nothing. Counted for all sequences with Options::explainMisses.
   virtual std::vector<Reason> explain(const Scope &scope,
                                       const Prompt &prompt) const = 0;
 

@@ -20,7 +20,7 @@
 namespace kv {
 
 /// Consecutive pages of one prefix, each the child of the one before it; some
-/// may be stored already. What it points to is valid during the call only.
+/// may be stored already. All pointers are valid during the call only.
 struct StoredPages {
   static constexpr int32_t NoParent = -1;
 
@@ -29,8 +29,8 @@ struct StoredPages {
   /// The node before the first one; NoParent: the prefix begins here.
   int32_t parent = NoParent;
   /// Bit g: the nodes have a page in layer group g; with recurrent layers the
-  /// bit behind those: a snapshot of the state. 0: none has; such a node only
-  /// links its children to what is before it.
+  /// next bit: a snapshot of the state. 0: none has; such a node only links its
+  /// children to what is before it.
   uint32_t groups = 0;
   /// Without a parent: the scope, as ScopeBytes frames it, without its epoch.
   std::span<const std::byte> scope = {};
@@ -39,8 +39,8 @@ struct StoredPages {
   std::span<const std::byte> images = {};
 };
 
-/// Where a page is: in the memory that a model computes from, or beside it
-/// (PageConnector.h).
+/// Where a page is: in the memory that a model computes from, or in another
+/// tier (PageConnector.h).
 enum class Tier : uint8_t { Device, Host, Disk, Store };
 
 /// A record of a page is found in a tier from now on, or is no more.
@@ -76,8 +76,8 @@ public:
   /// it knows nothing of them or has lost something, of all that they have.
   enum class TierInterest : uint8_t { None, Changes, All };
   virtual TierInterest tierInterest() const { return TierInterest::None; }
-  /// `all`: what is there, and nothing else, instead of changes. What cleared()
-  /// has ended is not found in tiers either, or told again.
+  /// `all`: the whole content instead of changes. Prefixes that cleared() has
+  /// ended are no longer found in tiers, or are told again.
   virtual void tiersChanged(std::span<const TierChange> changes, bool all) {}
 };
 

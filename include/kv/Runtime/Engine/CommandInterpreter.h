@@ -1,8 +1,8 @@
 //===- CommandInterpreter.h - Runs a command log ----------------*- C++ -*-===//
 //
 // Executes the commands of a log on an engine, for tests, fuzzing and bug
-// reports. It does what a manager does beside its calls: it keeps the open
-// sequences and their prompts.
+// reports. The interpreter keeps the open sequences and their prompts, as a
+// manager does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,8 @@ public:
   /// `engine` outlives the interpreter; `maxSequences` is the engine's.
   CommandInterpreter(CacheEngine &engine, int32_t maxSequences);
 
-  /// What a command did. An error of the engine is an outcome (`refused`).
+  /// The outcome of a command. An error of the engine is an outcome
+  /// (`refused`).
   struct Outcome {
     std::optional<CacheEngine::Plan> plan = {}; // of Reserve
     CacheEngine::Step step = {};                // of BeginStep

@@ -1,9 +1,9 @@
 //===- CommandLog.h - The calls that changed an engine ----------*- C++ -*-===//
 //
-// Every call that changes an engine is a command. What the engine does depends
-// on no clock, thread or address, so the same commands on an engine with the
-// same options give the same pages: a log is a bug report, a test, or what a
-// second engine follows.
+// Every call that changes an engine is a command. The engine depends on no
+// clock, thread or address, so the same commands and options give the same
+// pages. A log is a bug report, a test, or the input of a second engine that
+// follows the first.
 //
 // In the text form a line is a command; fields with their default are left out:
 //
@@ -67,7 +67,7 @@ class CommandSink {
 public:
   virtual ~CommandSink() = default;
   /// Called for each valid call that changes the engine, and for every
-  /// reserve(). What `command` points to is valid during this call only.
+  /// reserve(). `command` and its pointers are valid during this call only.
   virtual void command(const Command &command) = 0;
 };
 

@@ -46,8 +46,8 @@ struct CacheGroup {
 };
 
 /// Most pages of all groups together that a sequence holds at any moment on its
-/// way from `from` to `length` computed tokens, when each of its reservations
-/// is for at most `chunk` tokens and `draft` slots behind them.
+/// way from `from` to `length` computed tokens. Each of its reservations is for
+/// at most `chunk` tokens, and `draft` slots after them.
 ///
 /// With p computed tokens a reservation ends at min(p + chunk, length) + draft,
 /// and a window's pages begin at skippable(p). Up to length - chunk the end

@@ -1,8 +1,8 @@
 //===- PageOps.h - What must happen to memory before a step -----*- C++ -*-===//
 //
-// The engine touches no device memory. It returns what must happen to the bytes
-// of pages, and its caller executes that on the device's stream before the step
-// that it was returned with.
+// The engine touches no device memory. The engine returns operations on the
+// bytes of pages. Its caller executes them on the device's stream, before the
+// step that they were returned with.
 //
 //===----------------------------------------------------------------------===//
 

@@ -39,7 +39,7 @@ struct SequenceView {
   int64_t processed; // tokens
   int32_t held;      // pages of each group, passed ones included
   int32_t committed; // pages of each group that are in the prefix index
-  PageId *rows;      // page ids: one row a group, `pitch` entries apart
+  PageId *rows;      // page ids: one row per group, `pitch` entries apart
   int32_t pitch;
   int32_t slot;
 };

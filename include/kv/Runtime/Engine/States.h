@@ -20,7 +20,7 @@ using StateId = int32_t;
 inline constexpr StateId NullState = 0;
 
 /// Where a sequence's next step finds its state and where it puts the new one.
-/// The same id where nobody else may read the old one any more.
+/// Both ids are equal where no other sequence may read the old state any more.
 struct StatePlaces {
   StateId read = NullState, write = NullState;
 

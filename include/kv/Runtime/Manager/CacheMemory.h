@@ -14,13 +14,13 @@
 
 namespace kv {
 
-/// The memory of one replica on all of its devices, the shards: the pool's
-/// slabs (PoolLayout.h), in which blocks and scales of the collections lie, and
-/// the lengths, lookup tables and tables of states of two steps, so that one
-/// step can be prepared while the other runs. Every shard has tables of its own
-/// with the same entries. Where the host cannot write a device's memory, it
-/// writes pinned memory, and publish() queues a copy to the device. Owns all of
-/// this memory.
+/// The memory of one replica on all of its devices, the shards. The pool's
+/// slabs (PoolLayout.h) hold the blocks and scales of the collections. Lengths,
+/// lookup tables and tables of states exist for two steps, so that one step can
+/// be prepared while the other runs. Every shard has tables of its own with the
+/// same entries. Where the host cannot write a device's memory, it writes
+/// pinned memory, and publish() queues a copy to the device. Owns all of this
+/// memory.
 class CacheMemory {
 public:
   static constexpr int32_t NumBuffers = 2; // steps that have tables
@@ -29,7 +29,7 @@ public:
     int64_t count = 0;    // usable pages, or slots
     int64_t maxBatch = 0; // rows of a table, each of one request
     /// Entries of a segment, the part of a table's row that belongs to one
-    /// band. 0: tables have rank 1, one slot a row (continuous caches).
+    /// band. 0: tables have rank 1, one slot per row (continuous caches).
     int64_t segment = 0;
     int64_t maxSteps = 1; // steps of one multi-step loop
     int64_t states = 0;   // usable states, of recurrent collections
@@ -74,8 +74,8 @@ public:
   /// Where the host writes max_lengths: [steps, 2], shared by all shards.
   int32_t *maxima(int32_t buffer) { return maxLengths[buffer].as<int32_t>(); }
   /// Where the host writes the lengths before each step of a multi-step loop,
-  /// [steps, rows] without gaps. They are shard 0's; publish() gives them to
-  /// all shards.
+  /// [steps, rows] without gaps. The memory is shard 0's; publish() copies it
+  /// to all shards.
   int32_t *lengths(int32_t buffer) {
     return shards[0].steps[buffer].lengths.host();
   }
@@ -84,9 +84,8 @@ public:
   void publish(int32_t buffer, int64_t rows, int64_t steps);
   /// Queues a copy of the lengths of the steps [first, steps), which the caller
   /// has overwritten. Does not wait. An earlier copy may still read the pinned
-  /// memory and carry either the old or the new lengths; that does no harm,
-  /// since no step before `first` reads these lengths and this copy comes later
-  /// in the queue.
+  /// memory and carry either the old or the new lengths. No step before `first`
+  /// reads these lengths, and this copy comes later in the queue.
   void publishLengths(int32_t buffer, int64_t rows, int64_t first,
                       int64_t steps);
 
@@ -110,9 +109,9 @@ public:
 
   /// A copy of one page of every group outside of the devices: row after row,
   /// by shard, group and slab. Rows that all shards hold alike are there once,
-  /// among the first shard's. Or a part of a state: of the shards' slabs of
-  /// states, laid end to end, recordBytes() from `part` times as many on; the
-  /// last part may be shorter.
+  /// among the first shard's. A record may also hold part of a state:
+  /// recordBytes() bytes of the shards' slabs of states, laid end to end, from
+  /// byte part * recordBytes() on; the last part may be shorter.
   struct Record {
     std::byte *data;                                  // recordBytes(), pinned
     std::array<PageId, CacheGroups::Most> pages = {}; // by group
@@ -124,9 +123,10 @@ public:
     return static_cast<int32_t>(layout.stateParts());
   }
   /// Queues copies between records and the pages of all shards, on the devices'
-  /// second queues, behind everything that is queued now. What is queued later
-  /// waits for copies to devices, and for copies from them if followCopies()
-  /// says so: it is called before their pages are written again.
+  /// second queues, after everything that is queued now. Work that is queued
+  /// later waits for copies to devices. Such work waits for copies from devices
+  /// only after followCopies(), which is called before their pages are written
+  /// again.
   void copyRecords(std::span<const Record> records, bool toDevices);
   void followCopies();
   /// Whether the copies are done; does not wait.
@@ -155,7 +155,7 @@ private:
     Staged lengths;
     std::vector<Staged> tables;
     Staged states;
-    uint64_t uploaded = 0; // mark in the queue behind the last upload
+    uint64_t uploaded = 0; // mark in the queue after the last upload
   };
   struct Shard {
     DeviceBackend *backend = nullptr;

@@ -1,7 +1,7 @@
 //===- KVCacheManager.h - The interface of cache managers -------*- C++ -*-===//
 //
 // A manager gives requests memory for their keys and values, and a compiled
-// graph the cache arguments of each step. What a caller does for a batch:
+// graph the cache arguments of each step. A caller's loop over a batch:
 //
 //   manager->claim(context.id());
 //   manager->alloc(context);
@@ -43,13 +43,14 @@ struct RaggedKVCacheInputs {
   /// most tokens of one with them.
   KvTensorView maxLengths;
   KvTensorView scales = {}; // KVCacheParams::scaleShape; null data: no scales
-  /// What cacheLengths and lookupTable were copied from, in host memory, for
-  /// whom the device's is too far. Null data: these two lie there themselves.
+  /// The sources of cacheLengths and lookupTable in host memory, for code that
+  /// cannot read the device's. Null data: the two views are in host memory
+  /// themselves.
   KvTensorView hostCacheLengths = {}, hostLookupTable = {};
   /// Whether no sequence of the device has tokens in the cache, so that the
   /// step computes whole prompts; also true without sequences. False after
-  /// incrementCacheLengths(). It does not follow from max_lengths: cached
-  /// lengths of 0 and 5 with 10 and 5 new tokens give [10, 10], too.
+  /// incrementCacheLengths(). max_lengths does not tell: cached lengths of 0
+  /// and 5 with 10 and 5 new tokens give [10, 10], too.
   bool isCacheEmpty = true;
 };
 
@@ -71,13 +72,13 @@ struct AllocationError {
   Error error;
 };
 
-/// What a reservation took.
+/// The result of a reservation.
 struct Allocation {
   int64_t cachedTokens = 0; // of the hit; the context has skipped them
   int32_t newPages = 0;
 };
 
-/// What a reservation would take.
+/// The result that a reservation would have.
 struct AllocationPlan {
   int64_t cachedTokens = 0;
   /// Pages that would have to be free: new pages, and those pages of the hit
@@ -184,10 +185,10 @@ public:
     return false;
   }
 
-  /// What alloc() would take; changes nothing. A request that is not claimed is
-  /// looked up on the replica that getOrRecommendReplica() names, whether or
-  /// not a slot is free. Errors: those of alloc() that do not depend on free
-  /// pages or on a claim.
+  /// The result that alloc() would have; changes nothing. A request that is not
+  /// claimed is looked up on the replica that getOrRecommendReplica() names,
+  /// whether or not a slot is free. Errors: those of alloc() that do not depend
+  /// on free pages or on a claim.
   virtual Expected<AllocationPlan> probe(const TextGenerationContext &context,
                                          int32_t steps = 1) const = 0;
 
@@ -204,10 +205,11 @@ public:
   /// rowOffsets[b + 1] - rowOffsets[b] tokens (i32 [B + 1], on the host). The
   /// first row of max_lengths is dropped, and isCacheEmpty is false. The call
   /// waits for nothing: the views of `inputs` move on to lengths that
-  /// runtimeInputs() has written for all steps. Only if the first step has
-  /// computed less than its active tokens, or a later one less than one token
-  /// of a request, a copy of the corrected lengths is queued. Errors: `inputs`
-  /// are not the latest, the offsets do not fit them, or no step is left.
+  /// runtimeInputs() has written for all steps. A copy of corrected lengths is
+  /// queued only if a step has computed less than was assumed: all active
+  /// tokens in the first step, one token per request in later ones. Errors:
+  /// `inputs` are not the latest, the offsets do not fit them, or no step is
+  /// left.
   virtual Expected<void>
   incrementCacheLengths(std::span<RaggedKVCacheInputs> inputs,
                         std::span<const int32_t> rowOffsets) = 0;
@@ -215,12 +217,12 @@ public:
   /// Between the execution of a step and step(): of the request's active
   /// tokens, the nodes of a tree of drafts (kv.attention), those at the indices
   /// `path` are accepted, which ascend. Their keys and values become those of
-  /// the first positions behind the processed tokens, in every layer on every
-  /// device; the copies are queued behind what is queued. What the others left
-  /// is overwritten by the next step. The caller then says so to the context,
-  /// by accept(). Errors: not claimed; the context has not processed what the
-  /// cache holds; no index, or one that does not ascend or is no active
-  /// token's; no pages are reserved for them; a collection with states.
+  /// the first positions after the processed tokens, in every layer on every
+  /// device; the copies are queued last. The next step overwrites the rows of
+  /// rejected nodes. The caller then calls accept() of the context. Errors: not
+  /// claimed; the context has not processed what the cache holds; `path` is
+  /// empty, does not ascend, or has an index of no active token. Two more
+  /// errors: no pages are reserved for the tokens; a collection has states.
   virtual Expected<void> acceptPath(const TextGenerationContext &context,
                                     std::span<const int32_t> path) = 0;
 
@@ -256,14 +258,14 @@ public:
   virtual double freeBlocksPct() const;
   virtual double usedBlocksPct() const;
   /// Pages in host memory that back the devices' pages, and the fraction of
-  /// them that has content. Both are 0 without a connector.
+  /// them that has content. The two figures are 0 without a connector.
   virtual int64_t totalNumHostPages() const { return 0; }
   virtual double hostCommittedBlockPct() const { return 0; }
   /// Bytes on all devices: blocks and scales, null pages included, and the
   /// tables and lengths of two steps.
   virtual int64_t poolBytes() const = 0;
-  /// Bytes of host memory beside them: pinned memory in which steps are
-  /// written, and max_lengths.
+  /// Bytes of host memory in addition to those pages: pinned memory in which
+  /// steps are written, and max_lengths.
   virtual int64_t hostBytes() const = 0;
 
   virtual KVCacheMetrics metrics() const = 0;

@@ -119,18 +119,18 @@ struct MultiKVCacheParams {
   MultiKVCacheParams(KVCacheParams one) { params.push_back(std::move(one)); }
 
   /// Checks the caches together. Errors: no cache is given; two caches have the
-  /// same name; a cache does not validate; two caches differ in a field that
-  /// all must share, and both values are named (page size, strategy, devices,
-  /// data parallel degree, prefix caching, connector, host swap space,
-  /// speculative method, draft tokens); there are more groups of pages than an
-  /// engine has; a page takes 2^63 bytes or more on all devices together.
+  /// same name; a cache does not validate; there are more groups of pages than
+  /// an engine has. A page must take less than 2^63 bytes on all devices
+  /// together. The caches must agree on page size, strategy, devices, data
+  /// parallel degree, prefix caching, connector, host swap space, speculative
+  /// method and draft tokens. An error names the field and both values.
   static Expected<MultiKVCacheParams>
   fromParams(std::vector<KVCacheParams> params);
 
   bool operator==(const MultiKVCacheParams &) const = default;
   /// Errors: those of fromParams().
   Expected<void> validate() const;
-  /// Also requires that all caches have `strategy`.
+  /// Like validate(), and all caches must have `strategy`.
   Expected<void> validate(CacheStrategy strategy) const;
 
   int64_t pageSize() const { return params[0].pageSize(); }
@@ -153,10 +153,10 @@ struct MultiKVCacheParams {
     return params[0].speculativeMethod;
   }
   int64_t numDraftTokens() const { return params[0].numDraftTokens; }
-  /// Token positions that a reservation adds for drafts, behind the tokens that
-  /// are known: the drafts that the step verifies, the drafts that it proposes
-  /// for the next step, and, where a step proposes a whole block at once, the
-  /// one token that the block begins with.
+  /// Token positions that a reservation adds for drafts, after the tokens that
+  /// are known. These positions are for the drafts that the step verifies and
+  /// the drafts that it proposes for the next step. Where a step proposes a
+  /// whole block at once, the token that the block begins with is counted too.
   int64_t draftSlots() const;
   /// Whether every cache is the same on all devices of a replica.
   bool replicatesKVAcrossTP() const;

@@ -11,8 +11,8 @@ enum class ManagerKind { Null, Continuous, Paged };
 
 /// Which manager loadKVCacheManager() creates: a null manager on virtual
 /// devices, otherwise that of the collections' strategy. Errors: virtual
-/// devices beside others; sinks of events, events to publish or resets are
-/// asked of a manager that caches no prefixes.
+/// devices together with others; sinks of events, events to publish or resets
+/// are asked of a manager that caches no prefixes.
 Expected<ManagerKind> chooseManager(const MultiKVCacheParams &params,
                                     const PagedKVCacheManager::Options &options,
                                     bool publishes = false);

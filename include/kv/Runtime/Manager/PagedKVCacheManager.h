@@ -7,12 +7,12 @@
 // CacheEngine. After construction, calls that succeed allocate no memory,
 // unless their comment says so.
 //
-// The sizes keep a promise: with slots * blocksFor(maxSeqLen) pages a replica,
-// `slots` requests of maxSeqLen tokens on each replica are never refused,
-// whatever the order of their chunks and steps. The promise does not cover
-// forks and truncations: a last page that they leave in the prefix index has to
-// be copied before it is written, which takes one more page a group while the
-// copy waits for its step.
+// The sizes keep a promise: with slots * blocksFor(maxSeqLen) pages per
+// replica, `slots` requests of maxSeqLen tokens on each replica are never
+// refused, whatever the order of their chunks and steps. The promise does not
+// cover forks and truncations: a last page that they leave in the prefix index
+// is copied before it is written. The copy takes one more page per group until
+// its step.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +59,7 @@ public:
   virtual Expected<void> fork(RequestId source, RequestId id,
                               int64_t tokens) = 0;
   /// Keeps the first `tokens` processed tokens of a request, and releases the
-  /// pages behind them. The caller must rewind the request's context. Errors:
+  /// pages after them. The caller must rewind the request's context. Errors:
   /// the request is not claimed; more tokens than it has processed; those of
   /// CacheEngine::truncate().
   virtual Expected<void> truncate(RequestId id, int64_t tokens) = 0;
@@ -78,10 +78,10 @@ public:
   virtual int resetDescriptor() const = 0;
 
   /// Brings the cached prefix of a request that is not claimed, as far as it
-  /// lies beside the devices, to the devices of the replica that suits it best:
-  /// for the next turn of a conversation. Waits for the disk. Returns the
-  /// tokens of the prefix that are on the devices then; 0 without tiers.
-  /// Errors: the request is claimed, or those of claim().
+  /// lies in tiers, to the devices of the replica that suits it best: for the
+  /// next turn of a conversation. Waits for the disk. Returns the tokens of the
+  /// prefix that are on the devices then; 0 without tiers. Errors: the request
+  /// is claimed, or those of claim().
   virtual Expected<int64_t> prefetch(const TextGenerationContext &context) = 0;
   /// Figures of host memory and disk; null without them. Any thread may read
   /// them.
@@ -89,8 +89,8 @@ public:
   /// Whether there is a store that machines share.
   virtual bool hasStore() const = 0;
 
-  /// Figures of a replica that any thread may read at any time. They only grow,
-  /// also when resetMetrics() is called.
+  /// Figures of a replica that any thread may read at any time. Figures only
+  /// grow; resetMetrics() does not change them.
   struct Figures {
     Counter promptTokens;   // of requests, at their first reservation
     Counter inputTokens;    // KVCacheMetrics
@@ -107,9 +107,9 @@ public:
 
   //===--------------------------------------------------------------------===//
   // Sizes. `availableCacheMemory` is in bytes of all devices together, and is
-  // divided evenly among the replicas. It has to hold everything that a manager
-  // allocates on devices: the pages, the null page, the tables and the lengths.
-  // Returned pages are usable ones, without the null page.
+  // divided evenly among the replicas. The memory has to hold everything that a
+  // manager allocates on devices: the pages, the null page, the tables and the
+  // lengths. Returned pages are usable ones, without the null page.
   //===--------------------------------------------------------------------===//
 
   /// Pages of a replica: as many as its share of the memory holds, but no more

@@ -12,15 +12,15 @@
 
 namespace kv {
 
-/// Where pages are kept beside the devices, if the parameters' connector is
-/// Host or Tiered: hostSwapSpaceGB of host memory, shared by all replicas,
-/// and a disk. Every page that is computed is copied there; what the devices
-/// have evicted is loaded again by alloc().
+/// Where pages are kept outside of the devices, if the parameters' connector is
+/// Host or Tiered: hostSwapSpaceGB of host memory, shared by all replicas, and
+/// a disk. Every page that is computed is copied there; what the devices have
+/// evicted is loaded again by alloc().
 struct PagedTierOptions {
-  /// Tiered: a directory, and the bytes of records that it may hold. It
-  /// outlives the process, and is locked to the parameters' geometry. `model`
-  /// says which program and weights compute the pages: those of another one
-  /// are never found.
+  /// Tiered: a directory, and the bytes of records that it may hold. The
+  /// directory outlives the process, and is locked to the parameters' geometry.
+  /// `model` says which program and weights compute the pages: those of another
+  /// one are never found.
   std::string diskDirectory = {};
   int64_t diskBytes = int64_t(8) << 30;
   std::string model = {};
@@ -31,8 +31,8 @@ struct PagedTierOptions {
   /// Whether alloc() returns Reason::Loading while pages come from the disk
   /// or a store, or a store is asked for them, instead of waiting for them.
   bool asynchronous = false;
-  /// Nanoseconds after which a page that does not come is computed instead,
-  /// and so is what was to be loaded behind it.
+  /// Nanoseconds after which a page that does not come is computed instead, and
+  /// so are the pages that were to be loaded after it.
   int64_t mostWait = 10'000'000'000;
   /// Opens the connector: those of users and tests instead of ours.
   std::function<Expected<std::unique_ptr<PageConnector>>(
@@ -50,16 +50,16 @@ struct PagedOptions {
   std::vector<Device> devices = {};
   int32_t maxBatchSize = 16; // requests claimed at a time, on all replicas
   int64_t maxSeqLen = 0;     // tokens of one request
-  /// Exactly one of these two is given, and the other is 0: the usable pages
-  /// of each replica; or the bytes on all devices together, from which
-  /// numBlocks() computes the pages.
+  /// Exactly one of these two is given, and the other is 0. numPages: the
+  /// usable pages of each replica. availableCacheMemory: bytes on all devices
+  /// together, from which numBlocks() computes the pages.
   int64_t numPages = 0;
   int64_t availableCacheMemory = 0;
   /// The largest `steps` of alloc and runtimeInputs.
   int32_t maxSteps = KVCacheManager::DefaultMaxSteps;
   /// Most tokens that a request computes in one step where a collection has a
-  /// window; 0: its whole prompt. Beside the pages of the window a request
-  /// then needs the pages of so many tokens.
+  /// window; 0: its whole prompt. A request then needs the pages of this number
+  /// of tokens in addition to those of the window.
   int64_t maxChunkTokens = 0;
   /// States of recurrent collections that are kept for later requests, on
   /// each replica, 0 to 2^20; -1: StepLimits::snapshots.
@@ -71,11 +71,10 @@ struct PagedOptions {
   bool withoutPrefixAffinity = false;
   bool enableRuntimeChecks = false; // check() after every call: slow
   uint64_t key = 0;                 // secret key of the prefix index's tags
-  /// Whether a step may still run on the device while the caller makes its
-  /// next calls. If so, no other request gets the pages of a step before
-  /// step(batch) or synchronize(), even if they are released earlier.
-  /// Otherwise a step counts as complete as soon as the caller makes its next
-  /// call.
+  /// Whether a step may still run on the device while the caller makes its next
+  /// calls. If so, no other request gets the pages of a step before step(batch)
+  /// or synchronize(), even if they are released earlier. If not, a step counts
+  /// as complete as soon as the caller makes its next call.
   bool asynchronous = false;
   /// Nanoseconds. The durations of priorities are rounded up to a multiple of
   /// it.
@@ -90,11 +89,11 @@ struct PagedOptions {
   /// each replica. Not owned; they outlive the manager.
   std::vector<CacheEventSink *> events = {};
   /// Where others ask for resetPrefixCache(): ResetSocket::Options has both.
-  /// It is done by the next runtimeInputs() or serveResets().
+  /// The reset is done by the next runtimeInputs() or serveResets().
   std::string zmqEndpointBase = {};
   std::string resetEndpoint = {};
   PagedTierOptions tiers = {};
-  /// Counts EngineMetrics::lookedUp, for whoever monitors the manager.
+  /// Counts EngineMetrics::lookedUp, for programs that monitor the manager.
   bool explainMisses = false;
   /// Receives warnings of create(), one sentence each: that maxBatchSize
   /// sequences of maxSeqLen tokens do not fit at the same time; where

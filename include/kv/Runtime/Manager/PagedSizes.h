@@ -26,8 +26,8 @@ struct StepLimits {
   /// Tokens of one chunk; 0: the whole prompt. Pages that a window has passed
   /// are released between chunks only, so shorter chunks take fewer pages.
   int64_t maxChunkTokens = 0;
-  /// States of recurrent collections that are kept for later requests, beside
-  /// two for each request; -1: as many as those.
+  /// States of recurrent collections that are kept for later requests, in
+  /// addition to two for each request; -1: as many as those.
   int64_t snapshots = -1;
 
   bool operator==(const StepLimits &) const = default;
@@ -71,8 +71,8 @@ public:
   /// The largest number of pages for which bytesFor() is at most `bytes`; 0 if
   /// one page already takes more.
   int64_t pagesIn(int64_t bytes) const;
-  /// Slots of host memory beside `pages` usable pages of each replica: as many
-  /// as the devices have pages and states, but no more than fit into
+  /// Slots of host memory in addition to `pages` usable pages of each replica:
+  /// as many as the devices have pages and states, but no more than fit into
   /// `mostBytes`; a page and a state at least.
   int64_t hostPages(int64_t pages, int64_t mostBytes) const;
 

@@ -64,10 +64,10 @@ struct PoolLayout {
   std::vector<Table> tables;
   std::vector<Collection> collections; // in the parameters' order
   std::vector<int64_t> slabs;          // for each slab the bytes of a row
-  std::vector<int64_t> stateSlabs;     // the same of slabs of states
+  std::vector<int64_t> stateSlabs;     // of slabs of states
   int64_t shards = 1;                  // devices of a replica
 
-  /// The layout of these collections. They need not pass validate().
+  /// The layout of these collections. The collections need not pass validate().
   static PoolLayout of(const MultiKVCacheParams &params);
 
   /// Bytes of one page id's rows in all slabs, on one device.
@@ -75,9 +75,8 @@ struct PoolLayout {
   /// Bytes of one state of all recurrent collections, on one device.
   __int128 bytesPerState() const;
   bool hasStates() const { return !stateSlabs.empty(); }
-  /// Bytes of the rows of one page of every group: what a record beside the
-  /// devices holds. Rows that are replicated count once, others once for each
-  /// shard.
+  /// Bytes of the rows of one page of every group: the content of a record in a
+  /// tier. Rows that are replicated count once, others once for each shard.
   int64_t recordBytes() const;
   /// Bytes of a record that the first shard has, and each of the others: rows
   /// that are replicated are the first one's.

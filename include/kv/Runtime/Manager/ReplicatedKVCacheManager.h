@@ -81,7 +81,7 @@ protected:
   /// is the number of usable states. Errors: no memory.
   Expected<void> allocate(int64_t count, int64_t segment, int64_t states = 0);
 
-  /// What a request holds in the cache, in tokens.
+  /// The extent of a request in the cache, in tokens.
   struct Extent {
     int64_t held = 0; // tokens whose keys and values are in the cache
     int64_t room = 0; // tokens that it has memory for
@@ -160,7 +160,7 @@ private:
   void publishComputed(int32_t replica, int64_t done,
                        std::span<const int32_t> rowOffsets);
   /// Writes the lengths before each step of a multi-step loop except the first,
-  /// [steps - 1, rows], behind the first step's.
+  /// [steps - 1, rows], after the first step's.
   static void expectLengths(ContextBatch batch, int32_t steps,
                             int32_t *lengths);
   /// Whether a request of a batch can run `steps` steps. Errors: it has no

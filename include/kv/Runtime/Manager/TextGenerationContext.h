@@ -62,9 +62,10 @@ public:
     chunk = std::min(count, NoLimit);
   }
   int64_t activeLimit() const { return chunk; }
-  /// The next step ends at token `position` at the latest. alloc() says so of a
-  /// model with recurrent layers, where the state there is worth keeping;
-  /// whatever lies behind is for a later step. Without effect once processed.
+  /// The next step ends at token `position` at the latest. alloc() calls this
+  /// for models with recurrent layers, where the state at `position` is worth
+  /// keeping. Later tokens are for a later step. Without effect once `position`
+  /// is processed.
   void endStepAt(int64_t position) { end = position; }
 
   /// Whether a cached prefix may be taken over instead of being computed. Must
@@ -76,12 +77,11 @@ public:
   /// reserved; the strings are the caller's.
   const Scope &scope() const { return sharing; }
   void setScope(const Scope &scope) { sharing = scope; }
-  /// The images behind placeholder tokens; the list is the caller's. Tokens
-  /// that an alloc() has seen must keep their images, which the cache knows by
-  /// then.
+  /// The images of placeholder tokens; the list is the caller's. Tokens that an
+  /// alloc() has seen must keep their images, which the cache knows by then.
   std::span<const ImageSpan> images() const { return media; }
   void setImages(std::span<const ImageSpan> images) { media = images; }
-  /// What caches know of the request: the tokens that it vouches for.
+  /// The prompt as caches know it: the tokens that the request vouches for.
   Prompt prompt() const { return {all.first(known), media}; }
   /// How long its pages should outlive the request. Read when pages are first
   /// reserved.
@@ -103,7 +103,8 @@ public:
   void advance() { process(active()); }
   /// Of the active tokens, which were drafts or a tree of them, `count` are
   /// accepted: KVCacheManager::acceptPath() has moved their keys and values.
-  /// `tokens` has them behind the processed ones, and then whatever is next.
+  /// `tokens` has the accepted tokens after the processed ones, and then the
+  /// next tokens.
   void accept(int64_t count, std::span<const int32_t> tokens) {
     assert(count > 0 && count <= active() && "accepted what was not computed");
     assert(static_cast<int64_t>(tokens.size()) >= done + count);
@@ -125,7 +126,7 @@ public:
         static_cast<int64_t>(tokens.size()) - length();
     assert(drafts.value_or(0) >= 0 && drafts.value_or(0) <= added);
     all = tokens;
-    // What follows a draft cannot be vouched for before the draft is accepted.
+    // Tokens after a draft cannot be vouched for before the draft is accepted.
     if (knewAll && (drafts || !hasBegun))
       known = length() - drafts.value_or(0);
     else

@@ -1,9 +1,9 @@
 //===- PrefixRouter.h - Which machine a request goes to ---------*- C++ -*-===//
 //
-// Knows which machine has which prefix in its cache, as their events tell
-// (docs/guides/routing.md), and how much each has to do; sends a request where
-// it is done first. Pages are known by the hashes of their prefixes, which are
-// equal in all processes.
+// Sends a request to the machine that will compute its prompt first. The events
+// of the machines tell which prefixes each has in its cache
+// (docs/guides/routing.md), and the router counts the load of each. Pages are
+// known by the hashes of their prefixes, which are equal in all processes.
 //
 // One thread at a time.
 //
@@ -35,17 +35,19 @@ public:
 
   //===--- What machines have ---------------------------------------------===//
 
-  /// Told twice is told once. `blocks`: hashes of prefixes. What a store that
-  /// machines share has belongs to no machine, and is not counted.
+  /// Told twice is told once. `blocks`: hashes of prefixes. Pages in a store
+  /// that machines share belong to no machine, and are not counted.
   void stored(Machine machine, std::span<const uint64_t> blocks,
               Tier tier = Tier::Device);
   void removed(Machine machine, std::span<const uint64_t> blocks,
                Tier tier = Tier::Device);
-  /// The same of states of recurrent layers behind these prefixes. Once any
-  /// machine has told of one, a prefix is a hit only up to a state.
+  /// The machine has stored or removed states of recurrent layers after these
+  /// prefixes. Once any machine has told of a state, a prefix is a hit only up
+  /// to a state.
   void storedStates(Machine machine, std::span<const uint64_t> blocks);
   void removedStates(Machine machine, std::span<const uint64_t> blocks);
-  /// It has nothing any more. O(1) if it had nothing, else O(all blocks).
+  /// The machine has nothing any more. O(1) if it had nothing, else O(all
+  /// blocks).
   void cleared(Machine machine);
   /// Whether it may be chosen: one that is not heard of may not.
   void setUsable(Machine machine, bool isUsable);
@@ -54,14 +56,15 @@ public:
   int64_t numBlocks() const;
   int64_t numBlocks(Machine machine) const;
 
-  /// Pages of the prompt that the machine has, from the first on without a
-  /// gap, if it gives up what hangs on a page before the page, as ours do;
-  /// else maybe fewer or more. O(log pages); with states a look at each page
-  /// behind the last state more.
+  /// Pages of the prompt that the machine has, from the first page on without a
+  /// gap. The count is exact if the machine gives up a page after the pages
+  /// that follow it, as ours do; otherwise it may be too small or too large.
+  /// O(log pages); with states, one more look at each page after the last
+  /// state.
   int64_t hit(Machine machine, std::span<const uint64_t> prompt) const;
-  /// Pages behind those that the machine would load from its host memory and
+  /// Pages after those that the machine would load from its host memory and
   /// disk. Of models with recurrent layers, none. O(these pages): tiers may
-  /// lose a page before what hangs on it.
+  /// lose a page before the pages that follow it.
   int64_t tierHit(Machine machine, std::span<const uint64_t> prompt,
                   int64_t hit) const;
 
@@ -73,16 +76,16 @@ public:
     int64_t tierPages = 0; // of these, the last ones: they are loaded
     bool isFound = false;  // false: no machine can be used
   };
-  /// The machine that has computed the prompt first: of those that have the
-  /// longest prefix, shorter ones, or none, the one with the least sum of its
-  /// load and of the pages of the prompt that it lacks, or a share of those
-  /// that it loads. O(log pages), whatever the number of machines; of many that
-  /// have the same prefix, the least loaded is searched for in a bounded number
-  /// of steps.
+  /// The machine that will have computed the prompt first. Candidates are the
+  /// machines with the longest prefix, with shorter ones, or with none. The
+  /// cost of a machine is its load, the pages of the prompt that it lacks, and
+  /// a share of those that it loads; the least cost wins. O(log pages),
+  /// whatever the number of machines. Of many machines with the same prefix,
+  /// the least loaded is searched for in a bounded number of steps.
   Choice choose(std::span<const uint64_t> prompt) const;
 
-  /// What a machine has to do, in pages that are computed in the same time: a
-  /// request adds those that it lacks, and what its answer may cost, and takes
+  /// The load of a machine, in pages that are computed in the same time. A
+  /// request adds the pages that it lacks and the cost of its answer, and takes
   /// them away when it is over.
   void addLoad(Machine machine, int64_t pages);
   int64_t load(Machine machine) const;

@@ -88,8 +88,8 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// A loaded artifact. Copies share it. It keeps the session's threads and
-/// device alive.
+/// A loaded artifact. Copies share the artifact, which keeps the session's
+/// threads and device alive.
 class Model {
 public:
   const Manifest &manifest() const;

@@ -45,9 +45,9 @@ struct Dimension {
   bool operator==(const Dimension &) const = default;
 };
 
-/// What one of several ranks holds of a weight's rows. The file has `runs` runs
-/// of `size` rows; rank r has `shard` of each, from row (r / copies) * shard of
-/// the run on, and zeros in the place of rows beyond `size`.
+/// The part of a weight's rows that one of several ranks holds. The file has
+/// `runs` runs of `size` rows. Rank r has `shard` rows of each run, from row (r
+/// / copies) * shard of the run on. Rows beyond `size` are zeros.
 struct WeightShard {
   int64_t runs = 1;
   int64_t size = 0;

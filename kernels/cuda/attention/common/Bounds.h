@@ -13,8 +13,8 @@ template <Block B, class C> class Bounds {
 public:
   KV_BODY Bounds(B &b, const AttentionParams &p) : b(b), p(p) {}
 
-  /// What each row sees and, where the configuration has a slot for it, where
-  /// its result goes. Rows that are none see nothing.
+  /// Writes which keys each row sees and, where the configuration has a slot
+  /// for it, where its result goes. Rows past the last one see nothing.
   KV_BODY void store(const Rows<B, C> &rows,
                      const kv::plan::Sequence &sequence) {
     for (int row = threadNow<C>(b); row < C::Rows; row += C::Threads) {
@@ -25,7 +25,8 @@ public:
             row, live ? rows.outPlace(row) : -1);
     }
   }
-  /// What all see needs no mask. Of trees paths are stored as well.
+  /// Keys that all rows see need no mask. Of trees of drafts, the paths are
+  /// stored as well.
   KV_BODY void seeAll(const Rows<B, C> &rows,
                       const kv::plan::Sequence &sequence) {
     allSeeFrom = rows.visible(sequence, rows.liveRows - 1).x;

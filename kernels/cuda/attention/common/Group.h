@@ -143,9 +143,9 @@ private:
         FloatPair pair =
             folds.template announced<slot::TotalWeights>(u, row, side);
         KV_UNROLL for (int n = from; n < to; ++n) {
-          // A compiler would load all before it folds any, and has no registers
-          // for that: so what is folded is stored, behind which it loads no
-          // more.
+          // A compiler would load all values before it folds any, and has no
+          // registers for that. So the folded values are stored, and a barrier
+          // keeps later loads after the stores.
           if constexpr (LatentTiles<C>)
             if (n % 16 == 0 && n + side > 0)
               u.b.syncNamed(C::ScoresBarrier + u.map.half, GroupThreads);

@@ -35,13 +35,13 @@ public:
     else
       return inRegisters;
   }
-  /// What masks need.
+  /// Restores the bounds, which masks need.
   KV_BODY void recallBounds(U &u) const {
     Stored unit = stored(u).load(0);
     u.bounds.allSeeFrom = unit.allSeeFrom;
     u.bounds.allSeeTo = unit.allSeeTo;
   }
-  /// And scores.
+  /// Restores the bounds and the scale, which scores need.
   KV_BODY void recallLeaves(U &u) const {
     recallBounds(u);
     u.scale.comesFirst = stored(u).load(0).scaleFirst;

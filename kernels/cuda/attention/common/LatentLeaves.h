@@ -1,10 +1,10 @@
 //===- LatentLeaves.h - Latent leaves that two groups share -----*- C++ -*-===//
 //
 // Leaves of a latent cache are taken in pairs. Each warpgroup computes the
-// scores and weights of one of them; then both multiply the weights of the
-// first and of the second leaf by their half of the columns, slice by slice,
-// and fold. So the products of one fill the tensor cores while the other weighs
-// or folds, and no more than a slice's sums are in registers with the group's.
+// scores and weights of one leaf. Then both warpgroups multiply the weights of
+// both leaves by their half of the columns, slice by slice, and fold. So the
+// products of one warpgroup fill the tensor cores while the other weighs or
+// folds, and registers hold the sums of one slice and of the group.
 //
 // `Products` makes the products and passes on the weights:
 //
@@ -67,7 +67,7 @@ public:
 
 private:
   /// With a leaf's weights, of each row: its largest score and the sum of its
-  /// weights. They are read until the second pair after it begins.
+  /// weights. The two are read until the second pair after it begins.
   static KV_BODY auto leafStates(U &u, int leaf) {
     return u.b.template shared<FloatPair>(OffsetOf<C, slot::LeafStates> +
                                               ((leaf - u.leafBegin) & 3) *

@@ -1,9 +1,9 @@
 //===- LatentTileLoader.h - The warps that bring latent tiles ---*- C++ -*-===//
 //
-// One warp copies, a lane a box, a slab as soon as the one before it in the
-// ring has been read. Rows that nobody sees another warp makes zero where they
-// are values. Of a pair of blocks each asks for half of every slab, for both,
-// once both have read what lay there.
+// One warp copies, one box per lane. A slab is copied as soon as the one before
+// it in the ring has been read. Another warp makes rows of values zero that no
+// query sees. Each of a pair of blocks asks for half of every slab, for both
+// blocks, once both have read the old slab in its place.
 //
 //===----------------------------------------------------------------------===//
 

@@ -4,9 +4,9 @@
 // parts that share a leaf group the last to arrive folds its pieces to one, and
 // who completes the unit's last group folds the groups.
 //
-// What a fold multiplies by depends on the states of the pieces alone: a warp
-// has a row, a lane a piece, and the weights lie where the ring was. Then every
-// thread folds four columns of a row, piece by piece.
+// The weights of a fold depend on the states of the pieces alone. For them a
+// warp has a row and each lane has a piece; the weights lie where the ring was.
+// Then every thread folds four columns of a row, piece by piece.
 //
 //===----------------------------------------------------------------------===//
 
@@ -118,7 +118,7 @@ private:
     return last;
   }
 
-  /// Those of this block, of AttentionParams::counters.
+  /// The counters of this block, of AttentionParams::counters.
   KV_BODY uint32_t *counters(const Rows<B, C> &rows) const {
     if constexpr (PartBlocks<C> == 1)
       return p.counters;
@@ -142,9 +142,10 @@ private:
     return pieceSlot(rows, s, kv::plan::groupLeaves(s.tile, group).begin);
   }
 
-  /// In shared memory: the slots of the pieces that merges read, of the leaves
-  /// of the part's first and last group and of the unit's groups; where no
-  /// piece begins, and behind the last, NoPiece. So many are read at a time.
+  /// In shared memory: the slots of the pieces that merges read. The pieces are
+  /// leaves of the part's first and last group, and groups of the unit. NoPiece
+  /// stands where no piece begins, and after the last. PiecesTogether slots are
+  /// read at a time.
   static constexpr int32_t NoPiece = -1;
   static constexpr int PiecesTogether = kv::plan::LeavesPerGroup;
   KV_BODY auto pieceSlots() const {
@@ -157,8 +158,8 @@ private:
                        BytesOf<C, slot::PieceWeights> / (C::Rows * 16)) /
       PiecesTogether * PiecesTogether;
   static_assert(PieceWeights >= PiecesTogether && C::Warps >= 4);
-  /// Of a piece and a row: what the fold before it and the piece are multiplied
-  /// by, the piece's sum times the latter, and whether there is one.
+  /// Of a piece and a row: the factors of the fold before it and of the piece,
+  /// the piece's sum times its factor, and whether there is a piece.
   KV_BODY auto pieceWeights() const {
     return view<C, slot::PieceWeights, FloatQuad>(b);
   }
@@ -232,7 +233,7 @@ private:
     b.sync();
   }
 
-  /// Four columns of a row, of so many pieces.
+  /// Four columns of a row, of PiecesTogether pieces.
   KV_BODY void loadPieces(const Rows<B, C> &rows,
                           FloatQuad (&quads)[PiecesTogether], int32_t from,
                           int item) const {
@@ -257,8 +258,9 @@ private:
     constexpr int Quads = C::HeadDim / 4;
     auto weights = pieceWeights();
     int items = rows.liveRows * Quads, thread = late(b.thread());
-    // So many pieces are under way while those before are folded: what costs is
-    // latency. The first come while weights are computed.
+    // The loads of the next pieces are in flight while the pieces before them
+    // are folded, since latency is the cost. The first come while weights are
+    // computed.
     FloatQuad quads[PiecesTogether], next[PiecesTogether];
     loadPieces(rows, next, from, kv::plan::lesser(thread, items - 1));
     weighPieces(rows, from, count);
@@ -304,7 +306,8 @@ private:
                    b.storeScratch(pieces.state(rows, slot, row),
                                   FloatPair{state.maximum, state.sum});
                });
-    // It is stored, and another merge's weights come to where these are.
+    // The result is stored, and the weights of another merge come to the place
+    // of these.
     b.sync();
   }
   KV_BODY void finishMerged(const Rows<B, C> &rows, const SharedUnit &s,
@@ -312,7 +315,7 @@ private:
     foldPieces(
         rows, from, kv::plan::lesser(count, PieceWeights),
         [&](int row, int quad, kv::plan::Softmax total, float (&four)[4]) {
-          // Of a unit of so many groups that their weights find no room.
+          // For a unit with more groups than there is room for weights.
           KV_UNROLL_BY(1)
           for (int32_t i = PieceWeights; i < count; ++i) {
             int32_t slot = groupSlot(rows, s, i);

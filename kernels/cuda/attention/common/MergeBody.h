@@ -1,10 +1,10 @@
 //===- MergeBody.h - Folds the pieces of units apart ------------*- C++ -*-===//
 //
 // The kernel `merge`. An attention kernel that is launched with mergesApart
-// leaves the pieces of units that several parts share where plan/Plan.h says,
-// as AttentionParams says; this kernel, launched next on the stream with the
-// same parameters, folds them and stores their rows' results. It needs nothing
-// else of the attention kernel, so any kernel that follows a plan may use it:
+// leaves the pieces of units that several parts share where AttentionParams
+// says. This kernel is launched next on the stream with the same parameters.
+// The kernel folds the pieces and stores their rows' results. Any kernel that
+// follows a plan may use it:
 //
 //   piece `slot`   scratch[slot * tileRows * (headDim + 2)]: the values of all
 //                  rows of the tile, [tileRows, headDim], then (maximum, sum)
@@ -13,9 +13,10 @@
 //
 // The last block of a unit alone would read all pieces of all rows: two
 // megabytes for 32k latent keys. Here a block has 128 columns of a row. Of 32
-// groups at a time a thread has a piece, of which it finds the place and the
-// weights; then a warp folds the pieces of a group, and two warps the groups.
-// It is the order in which one worker folds leaves and groups, by Fold.h alone.
+// groups at a time, each thread finds the place and the weights of one piece.
+// Then a warp folds the pieces of a group, and two warps fold the groups.
+// Leaves and groups are folded in the order of a single worker, by Fold.h
+// alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -237,8 +238,8 @@ private:
                                                      merged.slotOf(leaf));
   }
 
-  /// And what the fold before it and the piece are multiplied by, its sum times
-  /// the latter, and whether there is one.
+  /// In addition: the factors of the fold before it and of the piece, its sum
+  /// times its factor, and whether there is a piece.
   KV_BODY void weighPiece() {
     auto slots = view<Config, slot::PieceSlots, int32_t>(b);
     int32_t slot = slots.load(b.thread());
@@ -253,7 +254,8 @@ private:
       view<Config, slot::PieceMaxima, float>(b).store(b.thread() / Pieces, all);
   }
 
-  /// The same of a group a lane; `maximum` is that of the groups before.
+  /// The weights of groups, one group per lane; `maximum` is that of the groups
+  /// before.
   KV_BODY void weighGroups(float &maximum) {
     float all = view<Config, slot::PieceMaxima, float>(b).load(lane), its = all;
     float left = kv::plan::larger(maximum, largestBefore<Groups>(all));

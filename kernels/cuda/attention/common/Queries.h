@@ -21,8 +21,8 @@ KV_HD constexpr int powerAbove(int x) {
 /// type of products of 8 bits, if the cache has 8 bits.
 template <Block B, class C> class Queries {
 public:
-  /// What a thread copies of a query at a time, by how many lanes a row, in how
-  /// many turns. Lanes that find a row's largest element are a power of two.
+  /// The elements of a query that a thread copies at a time, the lanes per row,
+  /// and the turns. Lanes that find a row's largest element are a power of two.
   static constexpr int PartChunks = C::Widens ? 2 : 1;
   static constexpr int Parts = C::QueryChunks / PartChunks;
   static constexpr int Lanes = C::Widens ? powerAbove(Parts) : Parts;
@@ -31,7 +31,7 @@ public:
 
   KV_BODY Queries(B &b, const AttentionParams &p) : b(b), p(p) {}
 
-  /// `Together`: where registers are free, so many loads wait together.
+  /// `Together`: where registers are free, this number of loads waits together.
   template <int Together> KV_BODY void copy(const Rows<B, C> &rows) {
     KV_UNROLL_BY(1)
     for (int turn = 0; turn < Turns; turn += Together) {

@@ -10,7 +10,7 @@ namespace kv::cuda {
 
 enum class Role {
   Copies,     // boxes of pages to shared memory
-  Cleans,     // rows of values that nobody sees
+  Cleans,     // rows of values that no query sees
   Widens,     // tiles of 8 bits to 16
   Transposes, // tiles of 8 bits whose products are of 8 bits
   Issues,     // products with tensor memory
@@ -18,7 +18,7 @@ enum class Role {
   Consumes, // has rows: weighs scores and folds values
 };
 
-/// So many warps of a role.
+/// The number of warps of a role.
 template <Role RoleV, int CountV> struct RoleWarps {
   static constexpr Role Is = RoleV;
   static constexpr int Count = CountV;
@@ -48,7 +48,7 @@ private:
   }
 };
 
-/// What the consumers' code takes for its block: they alone.
+/// The block as the consumers' code sees it: the consumers alone.
 template <Block B, class C> struct Consumers : B {
   KV_BODY explicit Consumers(const B &b) : B(b) {}
   KV_BODY int thread() const { return B::thread() - GroupThreads; }

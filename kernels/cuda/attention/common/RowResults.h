@@ -21,8 +21,8 @@ public:
 
   KV_BODY void finishRows(U &u, Group<U> &group) {
     auto finishes = view<C, slot::Finishes, FloatPair>(u.b);
-    // The rows' paths lay there, and no barrier came behind the last leaf's
-    // where a part waits or nobody takes turns.
+    // The rows' paths lay there. No barrier has followed the last leaf's where
+    // a part waits or where no warpgroups take turns.
     constexpr bool Races = Group<U>::KeepsPart || (TileRows<C> && DraftRows<C>);
     if (Races && u.p.ancestors)
       u.b.sync();

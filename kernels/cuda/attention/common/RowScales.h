@@ -20,16 +20,17 @@ KV_BODY uint32_t loadScale(B &b, const ScalesView &scales, int64_t at) {
   return b.load(static_cast<const uint32_t *>(scales.data) + at);
 }
 
-/// What was loaded. Of zero, where there is nothing, something small.
+/// The scale that was loaded. Where there is no scale, zero was loaded, which
+/// gives a small number.
 KV_BODY float scaleOf(const ScalesView &scales, uint32_t loaded) {
   if (scales.powers)
     return powerOfExponent(loaded);
   return bitsAs<float>(loaded);
 }
 
-/// What scores or weights of a row are multiplied by. Of one scale that scale;
-/// of several a power of two above the largest, and store(group, share) gets
-/// the share of it that each group's elements are multiplied by, as a pair.
+/// The factor of a row's scores or weights. With one scale, it is that scale.
+/// With several, it is a power of two above the largest, and store(group,
+/// share) gets the share of each group's elements, as a pair.
 template <int Groups, class Store>
 KV_BODY float divideScales(const ScalesView &scales,
                            const uint32_t (&loaded)[Groups], Store store) {

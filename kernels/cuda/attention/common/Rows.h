@@ -74,7 +74,7 @@ public:
                 (PartBlocks<C> == 1 || (C::Rows & (C::Rows - 1)) == 0));
 
   /// Whether a row tile has rows of accumulators 0, 1 (side 0) or 2, 3: most
-  /// decode steps have no more than eight in all, and need half of the work.
+  /// decode steps have at most eight rows, and need half of the work.
   KV_BODY bool hasRows(int side) const {
     return C::RowTiles > 1 || LatentRows<C> || side == 0 || liveRows > 8;
   }

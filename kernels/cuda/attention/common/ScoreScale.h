@@ -16,7 +16,7 @@ KV_BODY float hyperbolicTangent(float x) {
                                     1.0f);
 }
 
-/// What the products of a query and a key are multiplied by.
+/// The factor of the products of a query and a key.
 template <Block B, class C> class ScoreScale {
 public:
   KV_BODY ScoreScale(B &b, const AttentionParams &p) : b(b), p(p) {
@@ -28,11 +28,11 @@ public:
   KV_BODY float scoreFactor(int row) const {
     return C::Widens ? view<C, slot::QueryScales, float>(b).load(row) : 1.0f;
   }
-  /// What a row's scores are multiplied by for the powers that weights are of.
+  /// The factor by which a row's scores become the exponents of weights.
   KV_BODY float powerFactor(int row) const {
     return comesFirst ? logFactor() : logFactor() * scoreFactor(row);
   }
-  /// What comes before a soft cap, but for scoreFactor().
+  /// The factor of a score before its soft cap, without scoreFactor().
   KV_BODY float before() const {
     return p.softcap > 0 ? p.scale / p.softcap : p.scale;
   }

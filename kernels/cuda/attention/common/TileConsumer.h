@@ -87,7 +87,7 @@ private:
         u.leafBegin = u.b.uniform(work.leafBegin);
         u.leafEnd = u.b.uniform(work.leafEnd);
       }
-      // Nobody reads anything of the last unit.
+      // No thread reads anything of the last unit.
       u.b.sync();
       u.bounds.store(u.rows, sequence);
       u.bounds.seeAll(u.rows, sequence);

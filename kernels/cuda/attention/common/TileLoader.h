@@ -1,9 +1,9 @@
 //===- TileLoader.h - The warps that bring tiles ----------------*- C++ -*-===//
 //
-// One warp copies, a lane a box, from pages to the ring. A tile of values of
-// which rows are seen by nobody goes through another warp, which makes those
-// rows zero: a weight of zero does not make a NaN harmless. Tiles of 8 bits go
-// through three warps that widen (TileWidener.h), slab by slab.
+// One warp copies from pages to the ring, one box per lane. Another warp makes
+// rows of values zero that no query sees: a weight of zero does not make a NaN
+// harmless. Tiles of 8 bits go through three warps that widen (TileWidener.h),
+// slab by slab.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@
 
 namespace kv::cuda {
 
-/// What the warps have in common that bring tiles.
+/// The common part of the warps that bring tiles.
 template <Block B, class C> class TileBringer {
 protected:
   using Work = kv::plan::Work;
@@ -109,7 +109,7 @@ public:
 
 protected:
   KV_BODY int boxes() const { return C::Leaf >> p.boxShift; }
-  /// Those that this block asks for, and this lane's of them.
+  /// The number of boxes that this block asks for, and this lane's box.
   KV_BODY int ownBoxes() const { return boxes() / PartBlocks<C>; }
   KV_BODY int ownBox() const {
     int box = lane & (ownBoxes() - 1);
@@ -176,7 +176,7 @@ protected:
       b.arriveAt(b.barrier(C::full(stage)));
   }
 
-  /// Of so many slabs of the tile, for this warp's lanes.
+  /// Cleans this warp's rows in `slabs` slabs of the tile.
   KV_BODY void cleanRows(int leaf, int slabs) {
     b.awaitPhase(b.barrier(C::landed(stage)), landings >> stage & 1);
     landings ^= 1u << stage;

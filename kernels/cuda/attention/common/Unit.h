@@ -8,9 +8,10 @@
 
 namespace kv::cuda {
 
-/// What every part of a kernel must know: the thread's block and parameters,
-/// which elements it has, the rows, what they see, and the leaves that this
-/// block computes of the unit. A part gets it as an argument and keeps none.
+/// The state that every part of a kernel reads: the thread's block and
+/// parameters, its elements, the rows and their bounds, and the leaves that
+/// this block computes of the unit. A part gets the unit as an argument and
+/// keeps none.
 template <Block BlockT, class ConfigT> struct Unit {
   using B = BlockT;
   using C = ConfigT;

@@ -8,12 +8,12 @@
 
 namespace kv::cuda {
 
-/// Calls f(work, tile) for each stretch of this block's part, which so many
-/// blocks side by side have together. AtOnce: short
-/// steps wait for nothing twice, where there are registers for it. A function
-/// may read its work anew and leave that there. ByIndex: where the part ends is
-/// looked up by its number, which needs a register less in kernels of roles and
-/// one more in others (both are at their limit).
+/// Calls f(work, tile) for each stretch of this block's part, which is shared
+/// by `Blocks` neighbouring blocks. AtOnce: short steps wait for nothing twice,
+/// where there are registers for it. A function may read its work anew and
+/// advance it there. ByIndex: where the part ends is looked up by its number,
+/// which needs one register less in kernels with roles and one more in others
+/// (both kinds are at their limit).
 template <bool AtOnce = false, bool ByIndex = false, int Blocks = 1, Block B,
           class Function>
 KV_BODY void forEachWork(B &b, const AttentionParams &p, Function f) {

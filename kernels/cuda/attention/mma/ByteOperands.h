@@ -1,9 +1,9 @@
 //===- ByteOperands.h - Products of 8 bits ----------------------*- C++ -*-===//
 //
 // Both products are of f8E4M3FN (docs/reference/products.md), by mma.m16n8k32.
-// Keys are multiplied as they lie. Of a chunk of sixteen keys a thread has
-// scores of 2 t, 2 t + 1, 8 + 2 t and 9 + 2 t, which are a word of weights; so
-// weights lie in that order, and a word of values has those keys of a column.
+// Keys are multiplied as they lie. Of a chunk of sixteen keys, a thread has the
+// scores of keys 2 t, 2 t + 1, 8 + 2 t and 9 + 2 t. These become a word of
+// weights, so a word of values has the same keys of a column.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,7 +17,7 @@ public:
   KV_BODY explicit KeyPlaces(U &u)
       : place(opaque(int(rowPlace(0, u.b.thread())))) {}
 
-  /// What any row of the tile sees.
+  /// The keys that any row of the tile sees.
   KV_BODY void see(U &u, const kv::plan::Tile &tile,
                    const kv::plan::Sequence &sequence) {
     kv::plan::Keys keys = kv::plan::tileKeys<HasChunks<C>>(
@@ -80,8 +80,8 @@ public:
 
 private:
   /// The table's entry for this thread's key of a leaf; -1 if there is nothing
-  /// that may be read. Nobody looks at it before the next leaf, so that nobody
-  /// waits for it.
+  /// that may be read. The entry is used for the next leaf, so that no thread
+  /// waits for the load.
   KV_BODY int32_t lookUp(U &u, int leaf) const {
     B &b = u.b;
     uint32_t position = uint32_t(leaf) * C::Leaf + b.thread();

@@ -41,7 +41,7 @@ protected:
       nextStage();
       issue(i);
     }
-    // The stage that no copy is under way to is "read" already.
+    // The stage that no copy is in flight to is "read" already.
     lastStage = stage;
     stage = 0;
   }
@@ -100,7 +100,8 @@ private:
     B &b = u.b;
     leaf += tile / C::TilesPerLeaf;
     if (leaf < u.leafEnd) {
-      // So many places are read before they are used: what costs is latency.
+      // Several places are read before the first is used, since latency is the
+      // cost.
       constexpr int Most = C::RowTiles > 1 && C::HeadDim == 256 ? 4 : 8;
       constexpr int Together = C::ThreadRows < Most ? C::ThreadRows : Most;
       auto ring = this->tiles(u);
@@ -132,7 +133,7 @@ private:
     b.commit();
   }
 
-  /// So many rows' places, of this thread's from row `from` on.
+  /// The places of `Count` of this thread's rows, from row `first` on.
   template <int Count>
   KV_BODY void loadRowPlaces(U &u, int64_t (&places)[Count],
                              uint32_t first) const {

@@ -1,7 +1,7 @@
 //===- LatentRing.h - Latent rows to shared memory --------------*- C++ -*-===//
 //
-// A leaf's two tiles are K and, with the first columns, V. They stay until the
-// values are computed.
+// A leaf's two tiles are K and, with the first columns, V. Both tiles stay
+// until the values are computed.
 //
 //   next tile 0   both are there; the last leaf's second stage is filled
 //   next tile 2   the weights are there

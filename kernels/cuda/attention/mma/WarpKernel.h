@@ -13,9 +13,9 @@
 // A group folds into the total, or, where the unit is shared with other parts,
 // goes to scratch; the last part to arrive folds what all have left there.
 //
-// The bits of a row depend on absolute positions only: a leaf's result is
-// computed from nothing, its sums run over all 128 keys, those that a row does
-// not see with weight zero, and leaves fold by Definition/Fold.h alone.
+// The bits of a row depend on absolute positions only. The sums of a leaf begin
+// at zero and run over all 128 keys; keys that a row does not see have weight
+// zero. Leaves fold by Definition/Fold.h alone.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,14 +72,14 @@ private:
         queries.load(u.rows, parts[turn], turn);
       if (any)
         places.firstRowPlaces(u, scales, pages);
-      // The places are there, and nobody reads anything of the last unit.
+      // The places are there, and no thread reads anything of the last unit.
       u.b.sync();
       if (any)
         ring.fill(u);
       u.bounds.store(u.rows, sequence);
       WarpWeights<U>::clearUpper(u);
       u.bounds.seeAll(u.rows, sequence);
-      // While keys are under way.
+      // While the copies of keys are in flight.
       KV_UNROLL for (int turn = 0; turn < Turns; ++turn)
         queries.store(parts[turn], turn);
     }

@@ -21,7 +21,7 @@ template <class U> class QueryFragments {
   using C = typename U::C;
 
 public:
-  /// Those of a unit, where registers keep them.
+  /// The queries of a unit, where registers keep them.
   KV_BODY void begin(U &u) {
     if constexpr (C::QueriesInRegisters) {
       KV_UNROLL for (int d = 0; d < C::HeadDim / ProductDepth<C>; ++d)
@@ -29,7 +29,8 @@ public:
     }
   }
 
-  /// So many elements d of the heads, with the warp's keys of a half.
+  /// Multiplies one fragment of the heads' elements, number d, with the warp's
+  /// keys of a half.
   KV_BODY void multiply(U &u, Scores<U> &scores, int half, int d,
                         const uint32_t (&kFragment)[4]) {
     KV_UNROLL for (int m = 0; m < C::ScoreTiles; ++m) {

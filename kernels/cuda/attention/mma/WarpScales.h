@@ -1,14 +1,14 @@
 //===- WarpScales.h - Caches whose elements have scales ---------*- C++ -*-===//
 //
-// Where a row has one scale, that of a key multiplies its scores and that of a
-// value its weights: no element is touched. The weights of a row and leaf are
-// divided by a power of two above the largest scale of a value that the row
-// sees, so that they stay within 16 bits, and what they give is multiplied by
-// it where the leaf folds.
+// Where a row has one scale, the scale of a key multiplies its scores, and the
+// scale of a value multiplies its weights: no element is touched. The weights
+// of a row and leaf are divided by a power of two above the largest scale of a
+// value that the row sees. So the weights stay within 16 bits. The leaf's
+// result is multiplied by that power where the leaf folds.
 //
-// Where groups of a row have scales, the row has a power of two above the
-// largest, which is used like that, and elements are multiplied by their
-// group's share of it once they are widened.
+// Where groups of a row have scales, a power of two above the largest takes the
+// place of the row's scale. Elements are multiplied by their group's share of
+// that power once they are widened.
 //
 // A thread loads the scales of its key of the next leaf while this leaf's
 // scores are computed.
@@ -28,8 +28,8 @@ template <class U> class WarpScales {
   using C = typename U::C;
 
 public:
-  /// Those of this thread's key, which lie at `at` in memory; zero where there
-  /// is nothing that may be read.
+  /// Loads the scales of this thread's key from `at`; zero where nothing may be
+  /// read.
   KV_BODY void load(U &u, int64_t at) {
     KV_UNROLL for (int plane = 0; plane < 2; ++plane) KV_UNROLL
       for (int g = 0; g < C::ScaleGroups; ++g) {
@@ -61,8 +61,8 @@ public:
         scalePlace(leaf, plane) / 2 + u.map.warp * 8 + u.map.lane % 4 +
         n / 2 * (C::HalfKeys / 2) + n % 2 * 4);
   }
-  /// What a group's elements of a key, or of two neighbouring values, are
-  /// multiplied by once they are widened, as a pair.
+  /// The factors of a group's elements, as a pair: of a key, or of two
+  /// neighbouring values. Elements are multiplied once they are widened.
   KV_BODY uint32_t keyShares(U &u, int leaf, int half, int d, int n) const {
     int key = half * C::HalfKeys + u.map.warp * 16 + n * 8 + u.map.lane / 4;
     return view<C, slot::ScaleShares, uint32_t>(u.b).load(
@@ -82,7 +82,7 @@ public:
       view<C, slot::LargestScales, float>(u.b).store(
           u.map.rowOf(m, side) * C::Warps + u.map.warp, most);
   }
-  /// What a row's weights of this leaf are divided by.
+  /// The divisor of a row's weights of this leaf.
   KV_BODY RangePower weightPower(U &u, int row) const {
     FloatQuad four = view<C, slot::LargestScales, FloatQuad>(u.b).load(row);
     return powerAboveScale(kv::plan::larger(kv::plan::larger(four.x, four.y),
@@ -107,7 +107,7 @@ private:
   static KV_BODY int scalePlace(int leaf, int plane) {
     return ((leaf & 1) * 2 + plane) * C::Leaf;
   }
-  /// The same of a group's shares.
+  /// Where the shares of a group lie, of the leaf and of the next in turn.
   static KV_BODY int sharePlace(int leaf, int plane, int group) {
     return scalePlace(leaf, plane) * C::ScaleGroups + group * C::Leaf;
   }

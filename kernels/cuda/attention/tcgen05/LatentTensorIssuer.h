@@ -38,8 +38,8 @@ public:
   }
 
 private:
-  /// The scores of the next leaf. What was in their place has been weighed: the
-  /// values of that leaf were multiplied since.
+  /// The scores of the next leaf. The scores that were in their place have been
+  /// weighed: the values of that leaf were multiplied since.
   KV_BODY void multiplyQueries() {
     TensorDescriptor q = operandAt<C>(b, OffsetOf<C, slot::Queries>),
                      k = operandAt<C>(b, OffsetOf<C, slot::Ring> +
@@ -79,7 +79,7 @@ private:
 
   KV_BODY void multiplySlice(TensorDescriptor weights, TensorDescriptor tile,
                              int half, int slab) {
-    // What was there has been loaded.
+    // The consumers have loaded the sums that were there.
     b.awaitPhase(b.barrier(C::folded(place)), placePhase ^ 1);
     b.fenceAfter();
     KV_UNROLL for (int k = 0; k < C::Leaf / 16; ++k) {

@@ -1,9 +1,9 @@
 //===- LatentTensorRows.h - Latent leaves from tensor memory ----*- C++ -*-===//
 //
-// The consumers of the kernels for latent caches that have tensor memory. They
-// do what LatentLeaves.h says, but issue no product: scores and slices of
-// values come from tensor memory, in the order in which a wgmma would leave
-// them in registers.
+// The consumers of the kernels for latent caches that have tensor memory. The
+// consumers work as LatentLeaves.h says, but issue no product: scores and
+// slices of values come from tensor memory, in the order in which a wgmma would
+// leave them in registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -68,7 +68,7 @@ public:
   }
 
 private:
-  /// Where a warp's lanes of tensor memory begin, behind so many columns. Not
+  /// Where a warp's lanes of tensor memory begin, after `column` columns. Not
   /// kept: leaves need registers more.
   static KV_BODY TensorAddress ownTensor(U &u, int column) {
     TensorAddress memory = {view<C, slot::TensorPlace, uint32_t>(u.b).load(0)};
@@ -76,8 +76,8 @@ private:
   }
 
   int phase = 0; // of this warpgroup's stage
-  /// Of its slices in tensor memory: where the next is, and how many there
-  /// were. And the phase of its next leaf.
+  /// Of the warp's slices in tensor memory: where the next is, how many there
+  /// were, and the phase of the next leaf.
   int slicePlace, slices = 0, leafPhase = 0;
 };
 

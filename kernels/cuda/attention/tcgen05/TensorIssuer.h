@@ -120,7 +120,7 @@ private:
       b.fenceAfter();
       sumWeights(weights, part);
       KV_UNROLL for (int slice = 0; slice < C::Slices; ++slice) {
-        // What was there is folded.
+        // The sums that were there are folded.
         if (part == 0 && slice > 0) {
           awaitFold(slice);
           b.fenceAfter();
@@ -167,7 +167,7 @@ private:
   int scorePlace = 0, weightPlace = 0;
   int asked = 0;
   int tiles = 0;               // of the unit, that have rows
-  int weighed = 0, folded = 0; // a bit a tile: the parity of its next phase
+  int weighed = 0, folded = 0; // one bit per tile: the parity of its next phase
   bool any = false;            // values were multiplied before,
   int lastTile = 0;            // of this tile
 };

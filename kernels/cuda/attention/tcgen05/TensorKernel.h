@@ -46,9 +46,9 @@ KV_BODY void initTensor(B &b) {
     b.init(b.barrier(C::folded(place)), GroupThreads);
 }
 
-/// By the warps that have rows: ones, whose sums with weights are these's.
-/// However they are swizzled, they are ones. The fence behind the first queries
-/// is theirs as well.
+/// The warps that have rows write ones: the product of weights and ones is the
+/// sum of the weights. Swizzled ones are ones. The fence after the first
+/// queries holds for the ones as well.
 template <class C, TensorBlock B> KV_BODY void storeOnes(B &b) {
   constexpr uint32_t One = OnePair<typename C::Product>;
   auto ones = view<C, slot::Ones, Chunk>(b);
@@ -108,7 +108,7 @@ KV_BODY void runTensor(B &b, const TileParams &p) {
     Consumers<B, C> consumers(b);
     typename Parts::Consumer(consumers, p).run();
   }
-  // Nobody uses tensor memory any more.
+  // No warp uses tensor memory any more.
   b.sync();
   if (Roles::template has<Role::Issues>(b.thread())) {
     b.fenceAfter();

@@ -14,7 +14,7 @@ KV_BODY TensorDescriptor operandAt(B &b, int offset) {
   return encodeTensor({b.sharedAddress(offset), C::SlabBytes, AtomBytes});
 }
 
-/// A product with so many columns, of a tile's rows.
+/// A product of a tile's rows with `columns` columns.
 template <class C, int Rows>
 KV_BODY constexpr TensorInstruction instruction(Major majorB, int columns) {
   return encode(

@@ -35,7 +35,8 @@ public:
   }
 
 private:
-  /// Where leaves need registers more, the work, for what comes behind them.
+  /// The work, kept in shared memory until the leaves are done, which need its
+  /// registers.
   KV_BODY auto keptWork() const { return view<C, slot::KeptWork, Work>(u.b); }
 
   KV_BODY void runWork(Work &work, const kv::plan::Tile &tile) {
@@ -45,7 +46,7 @@ private:
       u.rows.see(work, tile, sequence);
       u.see(sequence);
     }
-    // Nobody reads anything of the last unit.
+    // No thread reads anything of the last unit.
     u.b.sync();
     if (any) {
       using Loader = Queries<B, C>;
@@ -57,14 +58,14 @@ private:
     if constexpr (C::KeepsWork) {
       if (u.b.thread() == 0)
         keptWork().store(0, work);
-      // That, and the scale of this row, others have stored.
+      // Other threads have stored the work and the scale of this row.
       u.b.sync();
       if (any)
         u.ownFactor = u.scale.powerFactor(u.row());
     }
     if (any && u.b.uniform(u.tile()) < liveTiles(u.rows.liveRows)) {
       runLeaves(work);
-    } else { // or nobody multiplies this tile, which has no rows
+    } else { // or no warp multiplies this tile, which has no rows
       scores.move(any ? work.leafEnd - work.leafBegin : 0);
       group.clear();
       group.total = kv::plan::Softmax();

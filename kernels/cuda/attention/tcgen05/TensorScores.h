@@ -12,7 +12,8 @@ namespace kv::cuda {
 template <class U> class TensorScores {
   using B = typename U::B;
   using C = typename U::C;
-  /// So many columns are loaded at once, as often for a row of scores.
+  /// Piece: the number of columns that are loaded at once. Pieces: the number
+  /// of loads for a row of scores.
   static constexpr int Piece = C::Piece, Pieces = C::ScoreColumns / Piece;
 
 public:
@@ -39,14 +40,14 @@ public:
     }
     float maximum = largest * u.factor(), base = kv::plan::scoreBase(maximum);
     kv::plan::Weights weights = kv::plan::foldMaximum(groupMaximum, maximum);
-    if constexpr (ByteProducts<C>) { // weights are so many times as large
+    if constexpr (ByteProducts<C>) { // weights are 2^WeightLog times as large
       base -= WeightLog;
       weights.right =
           kv::plan::multiply(weights.right, 1.0f / (1 << WeightLog));
     }
     KV_UNROLL for (int i = 0; i < Pieces; ++i) {
       auto &piece = pieces[i % 2];
-      if (i == 2) // and what is loaded behind them
+      if (i == 2) // and what is loaded after them
         b.awaitLoads(pieces);
       uint32_t words[Piece / C::WordWeights];
       KV_UNROLL for (int j = 0; j < Piece / C::WordWeights; ++j)
@@ -57,9 +58,10 @@ public:
       b.storeTensor(scores.behind(C::weightsOf(i * Piece)), words);
       if ((i + 1) % (Pieces / C::WeightParts) == 0)
         announceWeights(u, (i + 1) / (Pieces / C::WeightParts) - 1);
-      // Else all powers come before the first part is passed on, and find no
-      // registers. A compiler asks once of a number; another one divides where
-      // products take most of the time and should not wait for more powers.
+      // Without this division, all powers would come before the first part is
+      // passed on, and find no registers. A compiler asks once of a number;
+      // another one divides where products take most of the time and should not
+      // wait for more powers.
       divide(C::Slices > 1 && i == 1 ? u.p.tableColumns : int(u.p.layer));
     }
     return weights;
@@ -69,7 +71,7 @@ public:
   KV_BODY TensorAddress at(U &u) const {
     return u.ownTensor().behind(place * C::ScoreColumns);
   }
-  /// This tile's next scores lie so many places further on.
+  /// Moves on by `places` places, to this tile's next scores.
   KV_BODY void move(int places) {
     const int at = place + places;
     phase ^= at / C::ScorePlaces & 1;

@@ -9,7 +9,7 @@
 
 namespace kv::cuda {
 
-/// What every part of a kernel must know whose threads have a row each.
+/// The state that every part of a kernel reads whose threads have one row each.
 template <TensorBlock BlockT, class ConfigT> struct TensorUnit {
   using B = BlockT;
   using C = ConfigT;

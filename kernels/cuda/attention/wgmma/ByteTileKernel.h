@@ -1,8 +1,8 @@
 //===- ByteTileKernel.h - Kernels whose products are bytes' -----*- C++ -*-===//
 //
-// The consumers of the kernels for products of 8 bits. What TileLeaves.h says
-// of warps and their rows holds here; rounded weights are summed by the product
-// with the values.
+// The consumers of the kernels for products of 8 bits. Warps and their rows are
+// those of TileLeaves.h; rounded weights are summed by the product with the
+// values.
 //
 // A turn is the products of a leaf's values, passed on with the last of them.
 // Meanwhile the two other warpgroups multiply queries by keys and make weights.
@@ -44,8 +44,8 @@ public:
       KV_UNROLL_BY(1)
       for (int leaf = u.leafBegin; leaf < u.leafEnd; ++leaf)
         passLeaf(u);
-      // Of no row, but a register that nobody writes is kept from the kernel's
-      // begin.
+      // The results have no rows, but a register that is never written would be
+      // kept from the kernel's begin.
       return group.clear();
     }
     group.begin();
@@ -125,8 +125,8 @@ private:
     int group = u.b.uniform(u.map.warp) / GroupWarps;
     return group == 0 || u.rows.liveRows > group * (GroupWarps * 16);
   }
-  /// Of one without: it takes part in the ring and the turns. Else it could
-  /// release a tile twice in one phase.
+  /// A warpgroup without rows takes part in the ring and the turns. If it did
+  /// not, it could release a tile twice in one phase.
   KV_BODY void passLeaf(U &u) {
     awaitTurn<C>(u.b, u.map.warp);
     passTurn<C>(u.b, u.map.warp);

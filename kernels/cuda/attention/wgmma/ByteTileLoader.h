@@ -1,10 +1,10 @@
 //===- ByteTileLoader.h - The warps that bring tiles of bytes ---*- C++ -*-===//
 //
 // One warp copies keys to the ring and values to where three warps read them,
-// which leave them in the ring transposed: a row an element of the head, the
-// leaf's keys side by side, so that wgmma sums over them. Values that nobody
-// sees are zeros there. Below a stage's values lie eight rows of ones, whose
-// product with the weights is their sum.
+// which leave them in the ring transposed. Each row is an element of the head
+// and holds all keys of the leaf, so that wgmma sums over the keys. Values that
+// no query sees are zeros there. Below a stage's values lie eight rows of ones,
+// whose product with the weights is their sum.
 //
 // Of each sixteen keys, four lie side by side that one lane has the weights of:
 // 2 t, 2 t + 1, 8 + 2 t, 9 + 2 t of lane t. So a thread's weights are an
@@ -21,7 +21,7 @@
 
 namespace kv::cuda {
 
-/// What only the end of a stretch needs of it, a thread's own: leaves need
+/// A thread's own values that only the end of a stretch needs: leaves need the
 /// registers more.
 template <class C, Block B> KV_BODY auto keptWorks(B &b) {
   return view<C, slot::KeptWorks, kv::plan::Work>(b);
@@ -107,7 +107,7 @@ public:
   }
 
 private:
-  /// They stay there. The first tile's fence is theirs, too.
+  /// The ones stay there. The first tile's fence holds for them, too.
   KV_BODY void storeOnes() {
     constexpr int AtomChunks = AtomBytes / ChunkBytes;
     constexpr uint32_t Ones = 0x01010101u * 0x38; // f8E4M3
@@ -142,12 +142,12 @@ private:
     this->template nextStage<C::Stages>(); // of the next leaf's keys
   }
 
-  /// A chunk of sixteen elements of all keys at a time. Of 32 keys, whose rows
-  /// the lanes name, ldmatrix gives each lane pairs of elements of pairs of
-  /// keys; of two such registers one is made of four keys' even elements, and
-  /// one of their odd ones. Eight rows that are stored at a time are such that
-  /// no two lie in the same banks: the lower four of one kind, the upper four
-  /// of the other.
+  /// A chunk of sixteen elements of all keys at a time. The lanes name the rows
+  /// of 32 keys, and ldmatrix gives each lane pairs of elements of pairs of
+  /// keys. Two such registers become one register of four keys' even elements
+  /// and one of their odd elements. Of the eight rows that are stored at a
+  /// time, no two lie in the same banks: the lower four are of one kind, the
+  /// upper four of the other.
   template <bool Clears> KV_BODY void transposeChunks(int leaf) {
     constexpr int RowChunks = SlabRowBytes / ChunkBytes, LoadKeys = WarpLanes;
     const int own = late(thread); // what is made of it is kept for a tile only

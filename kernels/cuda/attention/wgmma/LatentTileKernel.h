@@ -87,7 +87,8 @@ private:
   KV_BODY void releaseSlab(U &u, int stage, int slab) {
     B &b = u.b;
     if constexpr (PartBlocks<C> > 1) {
-      // Each asks for half of what comes there: a lane a block.
+      // Each block asks for half of the slabs that come there: one lane per
+      // block.
       b.releaseAt(b.barrier(C::empty(stage, slab)), u.map.lane,
                   u.map.lane < PartBlocks<C>);
     } else if (u.map.lane == 0) {

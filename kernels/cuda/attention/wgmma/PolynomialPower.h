@@ -36,8 +36,8 @@ public:
 
 private:
   static constexpr float Range = 32, Least = 0x1p-16f, Shift = 0x1.8p18f;
-  /// 2^x from -1/2 to 1/2 is 1 + 0.702942 x + 0.239864 x^2, of those with 1 for
-  /// 0 the one whose largest relative error, 0.00196, is the least.
+  /// 2^x from -1/2 to 1/2 is 1 + 0.702942 x + 0.239864 x^2. Of the polynomials
+  /// that are 1 at 0, this one has the least largest relative error: 0.00196.
   static constexpr float Linear = 0.702942f * Range * Least,
                          Quadratic = 0.239864f * Range * Range * Least;
 

@@ -45,7 +45,7 @@ template <Block B, class C> struct TileParts {
   }
 };
 
-/// What consumers do whose warpgroups multiply in turn.
+/// The work of consumers whose warpgroups multiply in turn.
 template <class C, template <class> class Leaves, Block B>
 KV_BODY void consumeInTurn(B &b, const TileParams &p) {
   // The first turn is the first warpgroup's, and so is the one left over.

@@ -29,8 +29,8 @@ public:
     if constexpr (C::Groups > 1)
       if (!groupHasRows(u)) {
         passTiles(u);
-        // Of no row, but a register that nobody writes is kept from the
-        // kernel's begin.
+        // The results have no rows, but a register that is never written would
+        // be kept from the kernel's begin.
         return group.clear();
       }
     runGroups(*this, u, group, folds, kept, work);
@@ -67,7 +67,7 @@ private:
            u.rows.liveRows > GroupWarps * 16;
   }
   /// The leaves of a warpgroup without rows: it takes its turns and gives the
-  /// tiles back, so that the other one has the tensor cores and whoever copies
+  /// tiles back, so that the other one has the tensor cores and the loaders
   /// need not know.
   KV_BODY void passTiles(U &u) {
     KV_UNROLL_BY(1)

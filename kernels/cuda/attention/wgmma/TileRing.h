@@ -39,7 +39,7 @@ template <class U> class TileRing {
   using C = typename U::C;
 
 public:
-  /// Until the tile is there that comes after so many others.
+  /// Waits until the tile that is `ahead` tiles after the current one has come.
   KV_BODY void awaitTile(U &u, int ahead) {
     int at = stage + ahead;
     bool wraps = at >= C::Stages;

@@ -49,7 +49,7 @@ public:
       base = kv::plan::scoreBase(maximum);
       kv::plan::Weights fold =
           kv::plan::foldMaximum(group.states[side].maximum, maximum);
-      if constexpr (ByteProducts<C>) { // weights are so many times as large
+      if constexpr (ByteProducts<C>) { // weights are 2^WeightLog times as large
         base -= WeightLog;
         fold.right = kv::plan::multiply(fold.right, 1.0f / (1 << WeightLog));
       }
@@ -81,10 +81,10 @@ public:
   }
 
 private:
-  /// Weights of 8 bits. Those of a leaf's last keys are polynomials, which lose
-  /// a NaN: a row's maximum keeps it, and so every other weight of the leaf is
-  /// one. Four neighbours of a fragment are what a thread has of two column
-  /// tiles.
+  /// Weights of 8 bits. The weights of a leaf's last keys are polynomials,
+  /// which lose a NaN. A row's maximum keeps the NaN, and so every other weight
+  /// of the leaf is one. A thread has four neighbours of a fragment, of two
+  /// column tiles.
   KV_BODY void narrowBytes(const Scores<U> &scores, const RowPowers &powers,
                            WeightFragments<C> &weights) {
     KV_UNROLL for (int n = 0; n < C::KeyTiles; n += 2) KV_UNROLL

@@ -1,9 +1,10 @@
 //===- TileWidener.h - Tiles of 8-bit elements to 16 bits -------*- C++ -*-===//
 //
 // Three warps take slabs of 8-bit elements as boxes bring them, and make the
-// tiles of f16 that wgmma reads: keys in the order in which queries are stored
-// (Queries.h, storeScaled), values that nobody sees as zeros, elements of
-// groups times the group's share. Scales of rows come with a leaf's first tile.
+// tiles of f16 that wgmma reads. Keys lie in the order in which queries are
+// stored (Queries.h, storeScaled). Values that no query sees are zeros.
+// Elements of groups are multiplied by the group's share. Scales of rows come
+// with a leaf's first tile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -83,7 +84,7 @@ private:
     constexpr int KeysApart = C::WidenThreads / RowItems;
     static_assert(KeysApart % AtomRows == 0);
     constexpr int Rounds = (C::Leaf + KeysApart - 1) / KeysApart;
-    // So many are read before the first is written.
+    // Chunks are read in groups of this size before the first is written.
     constexpr int Together = C::Scaled ? 1 : 2;
     auto from = b.template shared<Chunk>(CopiesBegin<C> + copy * C::CopyBytes,
                                          C::CopyBytes / ChunkBytes);
@@ -159,8 +160,8 @@ private:
     return (plane * C::ScaleGroups + group) * C::Leaf;
   }
 
-  /// Where the scales of a key begin; negative: of what nobody sees, which are
-  /// zeros.
+  /// Where the scales of a key begin. Negative: no query sees the key, and its
+  /// scales are zeros.
   KV_BODY int64_t scalesOf(int leaf, int head, int key) const {
     int32_t position = int32_t(uint32_t(leaf) * C::Leaf + key);
     int32_t page = -1;
@@ -173,8 +174,8 @@ private:
            head * p.scales.headStride;
   }
 
-  /// For all, the scales of a leaf: to a buffer that nobody reads any more. Not
-  /// read ahead: there is time, and there are no registers.
+  /// The scales of a leaf, for all warps, go to a buffer that no warp reads any
+  /// more. Not read ahead: there is time, and there are no registers.
   KV_BODY void bringScales(int leaf, int head) {
     auto rows = view<C, slot::RowScales, float>(b);
     int buffer = scaleBuffer;
