@@ -216,7 +216,7 @@ def test_config_that_is_no_object(tmp_path, config, weights, text):
     ("mlp_bias", True, "mlp_bias"), ("partial_rotary_factor", 0.5, "0.5"),
     ("head_dim", 15, "15"), ("rms_norm_eps", "x", "rms_norm_eps"),
     ("rope_theta", "big", "rope_theta"), ("sliding_window", -3, None),
-    ("quantization_config", {"quant_method": "bitsandbytes"}, "'bitsandbytes'")])
+    ("quantization_config", {"quant_method": "hqq"}, "'hqq'")])
 def test_config_values(tmp_path, config, weights, key, value, part):
     folder = folder_with(tmp_path, config, weights, **{key: value})
     if part is None:
