@@ -224,6 +224,17 @@ def test_config_values(tmp_path, config, weights, key, value, part):
     refused(folder, tmp_path, "config.json", part)
 
 
+@pytest.mark.parametrize("kind, key", (("qwen3_next", "linear_value_head_dim"), ("qwen3_next", "linear_num_key_heads"),
+                                       ("granite_hybrid", "mamba_d_state"), ("llama", "head_dim"),
+                                       ("gpt_oss", "num_local_experts"), ("phi3", "intermediate_size")))
+def test_numbers_of_no_model(tmp_path, kind, key):
+    """No list of so many rows is made."""
+    config = synthetic.make_config(kind)
+    folder = folder_with(tmp_path, config, synthetic.make_weights(config), **{
+        key: 2**30, **({"linear_num_value_heads": 2**30} if "key_heads" in key else {})})
+    refused(folder, tmp_path, "config.json", "its numbers call for", "at most 16777216 rows and columns are supported")
+
+
 def test_mistral_window(tmp_path):
     config = synthetic.make_config("mistral")
     weights = synthetic.make_weights(config)
