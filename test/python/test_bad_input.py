@@ -235,6 +235,11 @@ def test_numbers_of_no_model(tmp_path, kind, key):
     refused(folder, tmp_path, "config.json", "its numbers call for", "at most 16777216 rows and columns are supported")
 
 
+def test_too_little_memory(tmp_path):
+    with mock.patch("kv_import.cli.import_model", side_effect=MemoryError("Unable to allocate 9 GiB")):
+        refused(tmp_path, tmp_path, "this machine has too little memory: Unable to allocate 9 GiB")
+
+
 def test_mistral_window(tmp_path):
     config = synthetic.make_config("mistral")
     weights = synthetic.make_weights(config)
