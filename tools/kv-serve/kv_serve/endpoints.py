@@ -19,6 +19,7 @@ from .errors import RequestError, cut
 from .generation import Generation, Piece
 from .grammars import Grammars
 from .openapi import describe
+from .page import answer_page
 from .request_log import note_generation, note_refusal
 from .responses import Responses
 
@@ -49,6 +50,7 @@ def make_application(model, engine, texts, bodies, metrics_url, description):
         Route("/v1/embeddings", own.embeddings, methods=["POST"]),
         Route("/v1/models", own.models),
         Route("/v1/models/{name:path}", own.model_of_name),
+        Route("/", answer_page),
         Route("/health", own.health),
         Route("/metrics", own.metrics),
         Route("/openapi.json", openapi),

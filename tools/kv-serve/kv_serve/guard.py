@@ -41,7 +41,7 @@ def guarded(application, access):
     return _Names(application, access)
 
 
-_OPEN = ("/health",)
+_OPEN = ("/health", "/")
 
 
 class _Guard:
@@ -92,7 +92,7 @@ def _name(host):
 
 
 class _Keys(_Guard):
-    """Whoever watches the server may ask for its health without one."""
+    """Whoever watches the server may ask for its health without one. The page asks its reader for one."""
 
     def __init__(self, application, keys):
         super().__init__(application)
