@@ -11,14 +11,15 @@ BASE, MODEL, FOLDER = sys.argv[1:]
 def talk(page, said):
     page.goto(BASE.removesuffix("v1"))
     expect(page).to_have_title(MODEL)
-    for turn, text in enumerate(("Name three rivers of Europe, each with the countries that it passes.",
-                                 "Which of them is the longest?"), 1):
+    rivers = "Name three rivers of Europe. Say of each in one sentence where it begins, and which countries it passes on " \
+             "its way to the sea. Then say which sea that is, and name one large city at each of the three rivers."
+    for turn, text in enumerate((rivers, "Which of them is the longest?"), 1):
         page.fill("#text", text)
         page.press("#text", "Enter")
         expect(page.locator(".facts")).to_have_count(turn, timeout=120_000)
     first, second = page.locator(".facts").all()
     assert "never computed before" in first.inner_text() and "pages: cached" in second.inner_text()
-    assert second.locator(".pages i[title$=': cached']").count() >= 3
+    assert second.locator(".pages i[title$=': cached']").count() >= 2
     expect(page.locator("#cache")).to_contain_text("pages cached")
     page.wait_for_timeout(500)
     page.screenshot(path=f"{FOLDER}/page.png")

@@ -1,4 +1,4 @@
-"""use_guidellm.py BASE_URL MODEL FOLDER: 16 requests of guidellm, four at a time, with the tokenizer of a model folder."""
+"""use_guidellm.py BASE_URL MODEL FOLDER: 16 requests of guidellm, four at a time, with a model folder's tokenizer."""
 
 import json
 import subprocess
