@@ -7,6 +7,7 @@
 #   ten minutes of its fuzzer
 #   100 000 random modules, 20 000 changed texts, 20 000 bad row offsets an operation
 #   KV_IMPORT_MUTANTS (10^6) changed model files through kv-import
+#   LangChain, litellm, lm-eval, guidellm and a browser with kv-serve; needs PyPI and the package chromium
 #   the CUDA kernels' full product on the emulator, and their tests with sums in four other orders
 #   the PTX of every kernel on the emulator's machine, for each chip
 #   the CPU's generated attention in every combination of its parameters
@@ -37,6 +38,7 @@ scripts/fuzz-ir.sh
 scripts/fuzz-text.sh
 scripts/fuzz-steps.sh
 .venv/bin/python test/python/import_mutants.py "${KV_IMPORT_MUTANTS:-1000000}" 1000000 "$(nproc)"
+.venv/bin/python test/python/serving/clients/run.py
 scripts/test-kernels.sh
 scripts/check-attention.sh
 build release

@@ -182,6 +182,18 @@ def test_sampling_depends_on_the_seed_alone(model):
     assert draw(7) == draw(7) != draw(8)
 
 
+def test_priorities(model, answers):
+    """Of requests that wait the smallest begins first, and the answers are the same."""
+    server, ended = kvmlir.Server(model, pages(model), max_batch=1), []
+    streams = [server.add(prompt, max_new_tokens=8, priority=priority, listener=lambda stream, token: (
+        token is None and ended.append(stream))) for prompt, priority in zip(PROMPTS, (0, 3, -1, 0))]
+    server.run()
+    assert [streams.index(one) for one in ended] == [2, 0, 3, 1]
+    assert [one.tokens for one in streams] == answers
+    with pytest.raises(ValueError, match="priority"):
+        server.add(PROMPTS[0], priority=2**31)
+
+
 def test_abort(model, answers):
     manager = pages(model)
     server = kvmlir.Server(model, manager)
