@@ -20,16 +20,22 @@ function(kv_install_libraries component export standard)
     COMPONENT ${component})
 endfunction()
 
+# kv_install_link(name file): bin/<name>, which is the file. A wheel keeps no links.
+function(kv_install_link name file)
+  if(NOT SKBUILD)
+    install(CODE "
+      set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+      file(MAKE_DIRECTORY \"\${bin}\")
+      file(CREATE_LINK ${file} \"\${bin}/${name}\" SYMBOLIC)" COMPONENT tools)
+  endif()
+endfunction()
+
 # kv_install_script(name): a Python program, its package beside it.
 function(kv_install_script name)
   install(DIRECTORY ${CMAKE_SOURCE_DIR}/tools/${name}
     DESTINATION ${CMAKE_INSTALL_LIBEXECDIR} USE_SOURCE_PERMISSIONS
     COMPONENT tools PATTERN __pycache__ EXCLUDE PATTERN README.md EXCLUDE)
-  install(CODE "
-    set(bin \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
-    file(MAKE_DIRECTORY \"\${bin}\")
-    file(CREATE_LINK ../${CMAKE_INSTALL_LIBEXECDIR}/${name}/${name}
-         \"\${bin}/${name}\" SYMBOLIC)" COMPONENT tools)
+  kv_install_link(${name} ../${CMAKE_INSTALL_LIBEXECDIR}/${name}/${name})
 endfunction()
 
 kv_install_libraries(runtime KVMLIRRuntimeTargets 23
@@ -55,6 +61,7 @@ endforeach()
 kv_install_script(kv-import)
 kv_install_script(kv-generate)
 kv_install_script(kv-serve)
+kv_install_script(kvmlir)
 file(WRITE ${CMAKE_BINARY_DIR}/VERSION "${PROJECT_VERSION}\n")
 install(FILES tools/kv_command_line.py tools/kv_launcher.py ${CMAKE_BINARY_DIR}/VERSION
   DESTINATION ${CMAKE_INSTALL_LIBEXECDIR} COMPONENT tools)
@@ -71,8 +78,13 @@ if(KV_ENABLE_COMPILER)
       PATTERN Definition EXCLUDE
       PATTERN CMakeFiles EXCLUDE)
   endforeach()
-  install(TARGETS kv-opt kv-compile kv-lsp-server kv-reduce
-    DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+  foreach(tool kv-opt kv-compile kv-lsp-server kv-reduce)
+    if(TARGET ${tool})
+      install(TARGETS ${tool} DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
+    else() # tools/kv-compile/AllTools.cpp
+      kv_install_link(${tool} kv-compile)
+    endif()
+  endforeach()
   # Where kv-compile looks: ../lib/kv-cuda, if device code was built.
   install(DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/kv-cuda
     DESTINATION lib COMPONENT tools OPTIONAL

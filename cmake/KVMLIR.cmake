@@ -1,12 +1,26 @@
-# Finds Debian's MLIR 22.1 and sets it up as the shared library libMLIR.
+# Finds Debian's MLIR 22.1 and LLD, and sets MLIR up as the shared library libMLIR, or
+# with KV_STATIC_LLVM as archives.
+
+option(KV_STATIC_LLVM "Link the programs with archives of LLVM and MLIR: they run where neither is installed" OFF)
 
 find_program(KV_LLVM_CONFIG NAMES llvm-config-22 REQUIRED)
 execute_process(COMMAND ${KV_LLVM_CONFIG} --prefix OUTPUT_VARIABLE KV_LLVM_PREFIX
                 OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 set(LLVM_DIR ${KV_LLVM_PREFIX}/lib/cmake/llvm CACHE PATH "")
 set(MLIR_DIR ${KV_LLVM_PREFIX}/lib/cmake/mlir CACHE PATH "")
+set(LLD_DIR ${KV_LLVM_PREFIX}/lib/cmake/lld CACHE PATH "")
 set(KV_MLIR_VERSION 22.1)
+if(KV_STATIC_LLVM)
+  if(KV_ENABLE_TESTS)
+    message(FATAL_ERROR "kv-mlir: KV_STATIC_LLVM builds no tests: set KV_ENABLE_TESTS=OFF")
+  endif()
+  include(KVStaticLLVM)
+endif()
 find_package(MLIR ${KV_MLIR_VERSION} REQUIRED CONFIG)
+find_package(LLD REQUIRED CONFIG)
+if(KV_STATIC_LLVM)
+  kv_link_archives()
+endif()
 message(STATUS "kv-mlir: MLIR ${LLVM_PACKAGE_VERSION} in ${MLIR_DIR}")
 
 # One copy of every TypeID: link libMLIR.so, never its parts (reference: the

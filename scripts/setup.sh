@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
 packages="g++ cmake ninja-build ccache git ca-certificates binutils
-  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22 clang-format-22 clang-tidy-22
+  libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22 liblld-22-dev clang-format-22 clang-tidy-22
   nlohmann-json3-dev libdlpack-dev libxxhash-dev libcli11-dev libgtest-dev libgmock-dev librapidcheck-dev
   libssl-dev libhiredis-dev redis-server libzmq3-dev cppzmq-dev libmsgpack-cxx-dev prometheus-cpp-dev liblmdb-dev
   libopenmpi-dev openmpi-bin valgrind universal-ctags

@@ -8,6 +8,7 @@
 #   100 000 random modules, 20 000 changed texts, 20 000 bad row offsets an operation
 #   KV_IMPORT_MUTANTS (10^6) changed model files through kv-import
 #   the CUDA kernels' full product on the emulator, and their tests with sums in four other orders
+#   the PTX of every kernel on the emulator's machine, for each chip
 #   the CPU's generated attention in every combination of its parameters
 #   models' logits and equal bits with whole products of kinds, types, files, pages and threads
 #   Gemma 3 270M (238 MB to download; Gemma's terms apply): the demo with it, and its texts against llama.cpp's
@@ -39,6 +40,11 @@ scripts/fuzz-steps.sh
 scripts/test-kernels.sh
 scripts/check-attention.sh
 build release
+for chip in 80 90a 100a 120; do
+  KV_PTX_CHIP=$chip KV_PTX_EVERY_ROW=1 build/release/bin/KVPtxKernelTests \
+    --gtest_filter=-AttentionMatrix.Product --gtest_brief=1
+done
+.venv/bin/python test/kernels/ptx/mutants.py build/release/bin/KVPtxKernelTests 100
 KV_PRODUCT=1 ctest --preset release -R '^python/test_(end_to_end|equal_bits)$'
 scripts/demo.sh --gemma
 .venv/bin/python test/python/check_gemma.py build/models/gemma-3-270m-q4_k_m.gguf

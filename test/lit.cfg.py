@@ -22,7 +22,7 @@ config.substitutions.append(
     ("%check", config.test_source_root + "/lit"))
 
 # A tool that a build leaves out takes its tests with it.
-for tool in ["kv-opt", "kv-compile", "kv-generate", "kv-lsp-server", "kv-reduce", "kv-run"]:
+for tool in ["kv-opt", "kv-compile", "kv-generate", "kv-lsp-server", "kv-ptx", "kv-reduce", "kv-run"]:
     if os.access(os.path.join(config.kv_tools, tool), os.X_OK):
         config.available_features.add(tool)
 if os.path.exists(config.kv_plugin):

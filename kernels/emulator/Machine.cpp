@@ -18,7 +18,10 @@ void Machine::report(std::string text) {
   // One cause has many effects.
   if (problems.size() < 8)
     problems.push_back("block " + std::to_string(currentBlock) + ": " +
-                       std::move(text));
+                       std::move(text) +
+                       (placeOf && fibers.running() != Fibers::Outside
+                            ? placeOf(fibers.running())
+                            : ""));
 }
 
 void Machine::reportView(int thread, int count, int index) {

@@ -122,6 +122,10 @@ public:
   /// The first few problems so far.
   const std::vector<std::string> &reports() const { return problems; }
   void report(std::string text);
+  /// What is said behind each report: where in its program a thread is.
+  void describePlaces(std::function<std::string(int thread)> describe) {
+    placeOf = std::move(describe);
+  }
   /// The thread goes no further.
   [[noreturn]] void reportView(int thread, int count, int index);
 
@@ -254,6 +258,7 @@ private:
   SharedMemory sharedMemory;
   GlobalMemory globalMemory;
   std::vector<std::string> problems;
+  std::function<std::string(int)> placeOf;
   std::vector<Thread> threads;
   std::vector<Warp> warps;
   RunQueue runnable;

@@ -140,7 +140,7 @@ void Products::checkSums(int t, const ProductRequest &request) {
   if (thread.fenced <= (sums ? sums->touched : 0))
     report(t, "needs fenceProducts() before " + atLine(request.line) +
                   ": its accumulator may have been touched since the last one");
-  else if (touched && request.accumulates)
+  else if (touched && request.accumulates && request.fencesName)
     checkFenced(t, request.sums, count, "the accumulator", request.line);
   if (!sums) {
     sums = &thread.sums.emplace_back();
@@ -159,7 +159,7 @@ void Products::checkRegistersA(int t, const ProductRequest &request) {
     if (thread.fenced <= (found ? found->used : 0))
       report(t, "needs fenceProducts() before " + atLine(request.line) +
                     ": A's registers were touched since the last one");
-    else
+    else if (request.fencesName)
       checkFenced(t, request.registersA, 4, "A's registers", request.line);
   }
   if (!found) {

@@ -21,10 +21,11 @@ namespace kv::cuda {
 /// A NaN of which accumulators consist while they must not be touched. The NaN
 /// signals, so arithmetic makes it quiet, which is seen as well.
 constexpr uint32_t UnfinishedSum = 0x7fa5a5a5;
-/// Whether a value comes from one.
+/// Whether a value comes from one, or from another with its upper half: the
+/// lower half may say which sum.
 constexpr bool isUnfinished(uint32_t word) {
   constexpr uint32_t Quiet = 0x00400000, Sign = 0x80000000;
-  return ((word & ~Sign) | Quiet) == (UnfinishedSum | Quiet);
+  return ((word & ~Sign) | Quiet) >> 16 == (UnfinishedSum | Quiet) >> 16;
 }
 /// The NaN of accumulators that are not read any more (forget).
 constexpr uint32_t ForgottenSum = 0x7fc3c3c3;
@@ -39,6 +40,7 @@ struct ProductRequest {
   bool accumulates;
   MatrixElement element;
   unsigned line;
+  bool fencesName = true; // fences say which registers they are for
 };
 
 /// Registers that a wait or a fence names.

@@ -7,11 +7,11 @@ using namespace kv::cuda;
 
 void Warpgroups::reset(int threads) {
   threadCount = threads;
-  groups.assign((threads + GroupThreads - 1) / GroupThreads, Group());
+  groups.assign((threads + GroupThreads - 1) / GroupThreads, Warpgroup());
 }
 
 bool Warpgroups::meet(int thread, GroupOperation operation, unsigned line) {
-  Group &group = groups[thread / GroupThreads];
+  Warpgroup &group = groups[thread / GroupThreads];
   if (group.waiting == 0) {
     group.operation = operation;
     group.line = line;
@@ -25,7 +25,7 @@ bool Warpgroups::meet(int thread, GroupOperation operation, unsigned line) {
 }
 
 void Warpgroups::release(int number, int thread) {
-  Group &group = groups[number];
+  Warpgroup &group = groups[number];
   group = {};
   for (int t = number * GroupThreads; t < (number + 1) * GroupThreads; ++t)
     if (t != thread)
@@ -33,7 +33,7 @@ void Warpgroups::release(int number, int thread) {
 }
 
 std::string Warpgroups::waitsFor(int thread) const {
-  const Group &group = groups[thread / GroupThreads];
+  const Warpgroup &group = groups[thread / GroupThreads];
   unsigned line = group.lines[thread % GroupThreads];
   if (line == 0)
     return {};

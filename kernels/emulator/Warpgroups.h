@@ -30,7 +30,7 @@ public:
   std::string waitsFor(int thread) const;
 
 private:
-  struct Group {
+  struct Warpgroup {
     int waiting = 0;
     unsigned lines[GroupThreads] = {}; // where each one waits; 0: nowhere
     unsigned line = 0;                 // and the first one
@@ -39,7 +39,7 @@ private:
   };
 
   Machine &machine;
-  std::vector<Group> groups;
+  std::vector<Warpgroup> groups;
   int threadCount = 0;
 };
 

@@ -202,7 +202,8 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   if (progress)
     progress->show("emit", 0, 0, "");
   // Not the module's fault: no line of it is shown.
-  if (llvm::Error error = emitSharedObject(*ir, **machine, path))
+  if (llvm::Error error =
+          emitSharedObject(*ir, **machine, path, options.linker))
     return emitError(UnknownLoc::get(module.getContext()))
            << llvm::toString(std::move(error));
   clock.ended("emit");

@@ -156,10 +156,18 @@ static Error runLinker(StringRef linker, StringRef object, StringRef output) {
     return error;
   FileRemover remover(errors);
   // A mapped output on a full file system would end the linker by a signal.
-  StringRef arguments[] = {
-      linker,        "-shared",       "--build-id=sha1",       "-z",
-      "noexecstack", "--gc-sections", "--no-mmap-output-file", "-o",
-      output,        object};
+  StringRef arguments[] = {linker,
+                           "-flavor",
+                           "gnu",
+                           "-shared",
+                           "--build-id=sha1",
+                           "-z",
+                           "noexecstack",
+                           "--gc-sections",
+                           "--no-mmap-output-file",
+                           "-o",
+                           output,
+                           object};
   std::string message;
   int status = sys::ExecuteAndWait(linker, arguments, std::nullopt,
                                    {std::nullopt, std::nullopt, errors.str()},
@@ -173,15 +181,8 @@ static Error runLinker(StringRef linker, StringRef object, StringRef output) {
                      : "status " + std::to_string(status) + " " + message));
 }
 
-Error kv::emitSharedObject(Module &module, TargetMachine &machine,
-                           StringRef path) {
-  SmallString<128> object;
-  if (Error error = makeTemporaryFile("o", object))
-    return error;
-  FileRemover remover(object);
-  if (Error error = emitObject(module, machine, object))
-    return error;
-
+/// Where ld.lld is.
+static Expected<std::string> findLinker() {
   ErrorOr<std::string> linker =
       sys::findProgramByName("ld.lld", {KV_LLVM_BINDIR});
   if (!linker)
@@ -189,5 +190,20 @@ Error kv::emitSharedObject(Module &module, TargetMachine &machine,
   if (!linker)
     return createStringError("no ld.lld in " KV_LLVM_BINDIR
                              " nor on PATH: install lld-22");
-  return runLinker(*linker, object, path);
+  return *linker;
+}
+
+Error kv::emitSharedObject(Module &module, TargetMachine &machine,
+                           StringRef path, StringRef linker) {
+  SmallString<128> object;
+  if (Error error = makeTemporaryFile("o", object))
+    return error;
+  FileRemover remover(object);
+  if (Error error = emitObject(module, machine, object))
+    return error;
+
+  if (!linker.empty())
+    return runLinker(linker, object, path);
+  Expected<std::string> found = findLinker();
+  return found ? runLinker(*found, object, path) : found.takeError();
 }

@@ -26,9 +26,10 @@ void embedSection(llvm::Module &module, llvm::StringRef section,
 void optimize(llvm::Module &module, llvm::TargetMachine &machine,
               unsigned optLevel, Progress *progress);
 
-/// Emits the object and links it, alone, into the shared object `path`.
+/// Emits the object and links it, alone, into the shared object `path`
+/// by the program `linker`, or if that is empty by ld.lld.
 llvm::Error emitSharedObject(llvm::Module &module, llvm::TargetMachine &machine,
-                             llvm::StringRef path);
+                             llvm::StringRef path, llvm::StringRef linker);
 
 } // namespace kv
 

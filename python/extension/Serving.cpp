@@ -94,7 +94,8 @@ void setNumbers(KvGenerationRequest &request, const nb::kwargs &numbers) {
        KV_NUMBER(topP), KV_NUMBER(minP), KV_NUMBER(seed),
        KV_NUMBER(repetitionPenalty), KV_NUMBER(presencePenalty),
        KV_NUMBER(frequencyPenalty), KV_NUMBER(minNewTokens),
-       KV_NUMBER(numLogprobs), KV_NUMBER(numPromptLogprobs)});
+       KV_NUMBER(numLogprobs), KV_NUMBER(numPromptLogprobs),
+       KV_NUMBER(priority)});
 #undef KV_NUMBER
 }
 

@@ -116,7 +116,8 @@ class Server:
             repetition_penalty: float = 1.0, presence_penalty: float = 0.0, frequency_penalty: float = 0.0,
             logit_bias: Optional[Mapping[int, float]] = None, min_new_tokens: int = 0,
             mask: Optional[Callable[[Any, Any], Any]] = None,
-            logprobs: Optional[int] = None, prompt_logprobs: Optional[int] = None) -> Stream:
+            logprobs: Optional[int] = None, prompt_logprobs: Optional[int] = None,
+            priority: int = 0) -> Stream:
         """Adds a request and returns its stream.
 
         tokens: the prompt's ids, a list or an int32 array. max_new_tokens: None: as many as the
@@ -131,7 +132,7 @@ class Server:
         allowed[t // 32], a uint32 array of zeros, for each token t that may follow the answer, an int32 array; both
         are valid during the call. logprobs, prompt_logprobs: of how many most likely tokens the streams' lists have
         the log probabilities, beside the token's own; None: no lists. prompt_logprobs computes the whole prompt,
-        whatever is cached.
+        whatever is cached. priority: of requests that wait the smallest begins first.
         Raises ValueError; OutOfMemoryError: the request can never fit."""
         if isinstance(max_new_tokens, int) and max_new_tokens < 1:
             raise ValueError(f"max_new_tokens is {max_new_tokens}, allowed: None (as many as the "
@@ -150,7 +151,7 @@ class Server:
                 stream.tokens if is_listed else None, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p,
                 max_new_tokens=0 if max_new_tokens is None else max_new_tokens, seed=seed,
                 repetition_penalty=repetition_penalty, presence_penalty=presence_penalty,
-                frequency_penalty=frequency_penalty, min_new_tokens=min_new_tokens,
+                frequency_penalty=frequency_penalty, min_new_tokens=min_new_tokens, priority=priority,
                 num_logprobs=_count("logprobs", logprobs), num_prompt_logprobs=_count("prompt_logprobs", prompt_logprobs))
             self._streams[name] = stream
             return stream

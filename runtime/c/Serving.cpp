@@ -323,6 +323,7 @@ readRequest(const KvGenerationRequest &given) {
   request->rules = readRules(given);
   request->logprobs = given.numLogprobs - 1;
   request->promptLogprobs = given.numPromptLogprobs - 1;
+  request->priority = given.priority;
   return request;
 }
 

@@ -11,7 +11,7 @@ CommandInterpreter::CommandInterpreter(CacheEngine &engine,
     : engine(engine), slots(maxSequences) {}
 
 /// Keeps the first `length` tokens and the images that begin there.
-void CommandInterpreter::Slot::cut(int64_t length) {
+void CommandInterpreter::SlotState::cut(int64_t length) {
   if (length >= 0 && length < static_cast<int64_t>(tokens.size()))
     tokens.resize(length);
   while (!images.empty() && images.back().begin >= length) {
@@ -20,13 +20,13 @@ void CommandInterpreter::Slot::cut(int64_t length) {
   }
 }
 
-void CommandInterpreter::Slot::pointToHashes() {
+void CommandInterpreter::SlotState::pointToHashes() {
   for (size_t image = 0; image < images.size(); ++image)
     images[image].hash = hashes[image];
 }
 
 CommandInterpreter::Outcome CommandInterpreter::adopt(Expected<Sequence> opened,
-                                                      Slot prompt) {
+                                                      SlotState prompt) {
   if (!opened)
     return {.refused = opened.error()};
   int32_t slot = opened->slot();
@@ -79,7 +79,7 @@ CommandInterpreter::execute(const Command &command) {
 }
 
 CommandInterpreter::Outcome
-CommandInterpreter::executeOnSequence(const Command &command, Slot &slot) {
+CommandInterpreter::executeOnSequence(const Command &command, SlotState &slot) {
   Sequence &own = slot.sequence;
   Prompt passed = prompt(command.sequence, command.prompt);
   switch (command.kind) {
@@ -104,7 +104,7 @@ CommandInterpreter::executeOnSequence(const Command &command, Slot &slot) {
   case Command::Commit:
     return answer(engine.commit(own, passed, command.a));
   case Command::Fork: {
-    Slot copy;
+    SlotState copy;
     copy.tokens = slot.tokens;
     copy.hashes = slot.hashes;
     copy.images = slot.images;
@@ -134,7 +134,7 @@ Expected<CommandInterpreter::Outcome>
 CommandInterpreter::executeOnEngine(const Command &command) {
   switch (command.kind) {
   case Command::Open:
-    return adopt(engine.open(command.scope, command.retention), Slot());
+    return adopt(engine.open(command.scope, command.retention), SlotState());
   case Command::BeginStep: {
     Expected<CacheEngine::Step> step = engine.beginStep();
     if (!step)

@@ -2,6 +2,7 @@
 
 #include "kv/Runtime/Engine/CommandLog.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -85,6 +86,68 @@ static std::optional<std::string> toBytes(std::string_view text) {
   return bytes;
 }
 
+/// A word that is a number: the sequence, then its tokens.
+static bool setNumber(ParsedCommand &parsed, std::string_view word,
+                      bool isFirst) {
+  std::optional<int64_t> number = toNumber(word);
+  if (!number || *number < INT32_MIN || *number > INT32_MAX ||
+      (!isFirst && parsed.command.kind != Command::Tokens))
+    return false;
+  if (isFirst)
+    parsed.command.sequence = static_cast<int32_t>(*number);
+  else
+    parsed.tokens.push_back(static_cast<int32_t>(*number));
+  return true;
+}
+
+static std::optional<std::string_view> *textField(Command &command,
+                                                  std::string_view field) {
+  return field == "model"     ? &command.scope.model
+         : field == "adapter" ? &command.scope.adapter
+         : field == "salt"    ? &command.scope.salt
+                              : nullptr;
+}
+
+static bool setField(Command &command, std::string_view field, int64_t number) {
+  const std::pair<std::string_view, int64_t *> wide[] = {
+      {"a", &command.a},
+      {"b", &command.b},
+      {"c", &command.c},
+      {"d", &command.d},
+      {"prompt", &command.prompt},
+      {"prefixTokens", &command.retention.prefixTokens},
+      {"duration", &command.retention.duration},
+      {"prefixDuration", &command.retention.prefixDuration}};
+  for (auto [name, place] : wide)
+    if (field == name) {
+      *place = number;
+      return true;
+    }
+  uint8_t *byte = field == "priority" ? &command.retention.priority
+                  : field == "prefixPriority"
+                      ? &command.retention.prefixPriority
+                      : nullptr;
+  if (!byte || number < 0 || number > UINT8_MAX)
+    return false;
+  *byte = static_cast<uint8_t>(number);
+  return true;
+}
+
+/// `field=value`.
+static bool setField(ParsedCommand &parsed, std::string_view field,
+                     std::string_view value) {
+  if (auto *text = textField(parsed.command, field)) {
+    std::optional<std::string> bytes = toBytes(value);
+    if (!bytes || *text)
+      return false;
+    parsed.strings.push_back(std::move(*bytes));
+    *text = parsed.strings.back();
+    return true;
+  }
+  std::optional<int64_t> number = toNumber(value);
+  return number && setField(parsed.command, field, *number);
+}
+
 Expected<ParsedCommand> kv::parseCommand(std::string_view line) {
   auto nextWord = [&] {
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
@@ -96,72 +159,21 @@ Expected<ParsedCommand> kv::parseCommand(std::string_view line) {
   parsed.strings.reserve(3); // the command points into them: no moves
   Command &command = parsed.command;
   std::string_view name = nextWord();
-  size_t kind = 0;
-  while (kind < Names.size() && Names[kind] != name)
-    ++kind;
+  size_t kind = std::ranges::find(Names, name) - Names.begin();
   if (kind == Names.size())
     return makeError(KV_STATUS_INVALID_ARGUMENT, "command log: ", name,
                      " is not a command");
   command.kind = static_cast<Command::Kind>(kind);
-  auto bad = [&](std::string_view word) {
-    return makeError(KV_STATUS_INVALID_ARGUMENT, "command log: ", word,
-                     " is not a field of ", name);
-  };
-  bool first = true;
+  bool isFirst = true;
   for (std::string_view word = nextWord(); !word.empty(); word = nextWord()) {
     size_t equals = word.find('=');
-    if (equals == std::string_view::npos) {
-      std::optional<int64_t> number = toNumber(word);
-      if (!number || *number < INT32_MIN || *number > INT32_MAX ||
-          (!first && command.kind != Command::Tokens))
-        return bad(word);
-      if (first)
-        command.sequence = static_cast<int32_t>(*number);
-      else
-        parsed.tokens.push_back(static_cast<int32_t>(*number));
-      first = false;
-      continue;
-    }
-    std::string_view field = word.substr(0, equals);
-    std::string_view value = word.substr(equals + 1);
-    if (std::optional<std::string_view> *text =
-            field == "model"     ? &command.scope.model
-            : field == "adapter" ? &command.scope.adapter
-            : field == "salt"    ? &command.scope.salt
-                                 : nullptr) {
-      std::optional<std::string> bytes = toBytes(value);
-      if (!bytes || *text)
-        return bad(word);
-      parsed.strings.push_back(std::move(*bytes));
-      *text = parsed.strings.back();
-      continue;
-    }
-    std::optional<int64_t> number = toNumber(value);
-    if (!number)
-      return bad(word);
-    bool isByte = *number >= 0 && *number <= UINT8_MAX;
-    if (field == "a")
-      command.a = *number;
-    else if (field == "b")
-      command.b = *number;
-    else if (field == "c")
-      command.c = *number;
-    else if (field == "d")
-      command.d = *number;
-    else if (field == "prompt")
-      command.prompt = *number;
-    else if (field == "prefixTokens")
-      command.retention.prefixTokens = *number;
-    else if (field == "duration")
-      command.retention.duration = *number;
-    else if (field == "prefixDuration")
-      command.retention.prefixDuration = *number;
-    else if (field == "priority" && isByte)
-      command.retention.priority = static_cast<uint8_t>(*number);
-    else if (field == "prefixPriority" && isByte)
-      command.retention.prefixPriority = static_cast<uint8_t>(*number);
-    else
-      return bad(word);
+    bool isNumber = equals == std::string_view::npos;
+    if (!(isNumber ? setNumber(parsed, word, isFirst)
+                   : setField(parsed, word.substr(0, equals),
+                              word.substr(equals + 1))))
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "command log: ", word,
+                       " is not a field of ", name);
+    isFirst &= !isNumber;
   }
   command.tokens = parsed.tokens;
   return parsed;

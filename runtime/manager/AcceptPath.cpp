@@ -31,7 +31,7 @@ static Expected<void> checkPath(const TextGenerationContext &context,
 Expected<void>
 ReplicatedKVCacheManager::acceptPath(const TextGenerationContext &context,
                                      std::span<const int32_t> path) {
-  const Place *place = requests.find(context.id());
+  const RequestPlace *place = requests.find(context.id());
   if (!place)
     return std::unexpected(unclaimed(context.id()));
   Extent extent;

@@ -41,14 +41,14 @@ Manager::ContinuousBatchingKVCacheManager(Common common)
 }
 
 Expected<std::span<const int32_t>> Manager::getReqBlocks(RequestId id) const {
-  if (const Place *place = requests.find(id))
+  if (const RequestPlace *place = requests.find(id))
     return std::span(slotIds).subspan(place->slot, 1);
   return std::unexpected(unclaimed(id));
 }
 
 std::optional<AllocationError>
 Manager::refusal(const TextGenerationContext &context, int32_t steps) const {
-  const Place *place = requests.find(context.id());
+  const RequestPlace *place = requests.find(context.id());
   return checkDemand(context, steps,
                      place ? std::optional(extent(*place).held) : std::nullopt);
 }
@@ -81,21 +81,22 @@ Manager::alloc(TextGenerationContext &context, int32_t steps) {
   return Allocation();
 }
 
-void Manager::look(std::span<const Place> places, Extent *extents) const {
-  for (Place place : places)
+void Manager::look(std::span<const RequestPlace> places,
+                   Extent *extents) const {
+  for (RequestPlace place : places)
     *extents++ = extent(place);
 }
 
 void Manager::writeRows(int32_t replica, int32_t buffer,
-                        std::span<const Place> places) {
+                        std::span<const RequestPlace> places) {
   CacheMemory &memory = memories[replica];
   for (int32_t shard = 0; shard < memory.numShards(); ++shard)
     std::ranges::transform(places, memory.table(buffer, shard, 0),
-                           &Place::slot);
+                           &RequestPlace::slot);
 }
 
 Expected<void> Manager::commit(ContextBatch batch,
-                               std::span<const Place> places) {
+                               std::span<const RequestPlace> places) {
   for (size_t row = 0; row < batch.size(); ++row)
     processed[index(places[row])] = batch[row]->processed();
   return {};
@@ -106,7 +107,7 @@ void Manager::resetMetrics() { counters = {.peakUsedPages = usedSlots()}; }
 Expected<void> Manager::check() const {
   std::vector<bool> claimed(processed.size());
   std::string fault;
-  requests.forEach([&](RequestId id, Place place) {
+  requests.forEach([&](RequestId id, RequestPlace place) {
     if (claimed[index(place)])
       fault = concat("slot ", place.slot, " of replica ", place.replica,
                      " has two requests, one of them ", id);

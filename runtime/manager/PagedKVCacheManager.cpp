@@ -178,15 +178,16 @@ Expected<void> PagedManager::createReplicas() {
 //===----------------------------------------------------------------------===//
 
 inline ReplicatedKVCacheManager::Extent
-PagedManager::extent(Place place) const {
+PagedManager::extent(RequestPlace place) const {
   const Sequence &own = sequence(place);
   if (!own)
     return {};
   return {own.processedTokens(), engine(place).room(own)};
 }
 
-void PagedManager::look(std::span<const Place> places, Extent *extents) const {
-  for (Place place : places)
+void PagedManager::look(std::span<const RequestPlace> places,
+                        Extent *extents) const {
+  for (RequestPlace place : places)
     *extents++ = extent(place);
 }
 
@@ -216,14 +217,14 @@ int32_t PagedManager::getOrRecommendReplica(
 
 Expected<std::span<const int32_t>>
 PagedManager::getReqBlocks(RequestId id) const {
-  const Place *place = requests.find(id);
+  const RequestPlace *place = requests.find(id);
   if (!place)
     return std::unexpected(unclaimed(id));
   const Sequence &own = sequence(*place);
   return own ? own.pages(mainGroup) : std::span<const int32_t>();
 }
 
-void PagedManager::free(Place place) {
+void PagedManager::free(RequestPlace place) {
   if (loader)
     loader->release(loadable(place));
   sequence(place).release();
@@ -233,14 +234,14 @@ void PagedManager::free(Place place) {
 
 Expected<void> PagedManager::fork(RequestId source, RequestId id,
                                   int64_t tokens) {
-  const Place *place = requests.find(source);
+  const RequestPlace *place = requests.find(source);
   if (!place)
     return std::unexpected(unclaimed(source));
   if (tokens < 0 || tokens > extent(*place).held)
     return makeError(KV_STATUS_INVALID_ARGUMENT, "request ", source,
                      " cannot be forked at token ", tokens, ", allowed: 0 to ",
                      extent(*place).held);
-  Place from = *place;
+  RequestPlace from = *place;
   // Before the fork: releasing a fork that cannot be claimed would raise the
   // worth of its pages.
   if (Expected<void> possible = canClaim(id, from.replica); !possible)
@@ -257,7 +258,7 @@ Expected<void> PagedManager::fork(RequestId source, RequestId id,
   }
   if (Expected<void> claimed = claim(id, from.replica); !claimed)
     return claimed;
-  Place to = *requests.find(id);
+  RequestPlace to = *requests.find(id);
   if (loader && forked)
     loader->fork(index(from), index(to), tokens);
   sequence(to) = std::move(forked);
@@ -267,7 +268,7 @@ Expected<void> PagedManager::fork(RequestId source, RequestId id,
 }
 
 Expected<void> PagedManager::truncate(RequestId id, int64_t tokens) {
-  const Place *place = requests.find(id);
+  const RequestPlace *place = requests.find(id);
   if (!place)
     return std::unexpected(unclaimed(id));
   if (tokens < 0 || tokens > extent(*place).held)
@@ -359,10 +360,10 @@ Expected<void> PagedManager::beginStep(int32_t buffer) {
 }
 
 void PagedManager::writeRows(int32_t index, int32_t buffer,
-                             std::span<const Place> places) {
+                             std::span<const RequestPlace> places) {
   Replica &replica = *replicas[index];
   const Replica::OpenStep &step = replica.steps[buffer];
-  for (Place place : places) {
+  for (RequestPlace place : places) {
     RequestSlot &slot = slots[this->index(place)];
     [[maybe_unused]] Expected<void> joined =
         replica.engine->join(slot.sequence, step.ticket);
@@ -370,7 +371,7 @@ void PagedManager::writeRows(int32_t index, int32_t buffer,
     slot.joined = step.number;
   }
   if (loader) // what they compute now is not waited for
-    for (Place place : places)
+    for (RequestPlace place : places)
       loader->giveUp(loadable(place));
   replica.tables.write(
       buffer, *replica.engine, places.size(),
@@ -378,7 +379,7 @@ void PagedManager::writeRows(int32_t index, int32_t buffer,
 }
 
 Expected<void> PagedManager::commit(ContextBatch batch,
-                                    std::span<const Place> places) {
+                                    std::span<const RequestPlace> places) {
   for (size_t row = 0; row < batch.size(); ++row)
     if (Sequence &own = sequence(places[row]))
       engine(places[row])
@@ -400,9 +401,9 @@ Expected<void> PagedManager::commit(ContextBatch batch,
   return {};
 }
 
-void PagedManager::endStep(std::span<const Place> places) {
+void PagedManager::endStep(std::span<const RequestPlace> places) {
   int64_t over = 0;
-  for (Place place : places)
+  for (RequestPlace place : places)
     over = std::max(over, slots[index(place)].joined);
   // Earlier steps are complete, too, since a device runs steps in order.
   for (const auto &replica : replicas)

@@ -78,16 +78,18 @@ public:
   Expected<void> check() const override;
 
 protected:
-  void look(std::span<const Place> places, Extent *extents) const override;
+  void look(std::span<const RequestPlace> places,
+            Extent *extents) const override;
   Expected<void> beginStep(int32_t buffer) override;
   void writeRows(int32_t replica, int32_t buffer,
-                 std::span<const Place> places) override;
-  PageId pageAt(Place place, int32_t group, int64_t page) const override {
+                 std::span<const RequestPlace> places) override;
+  PageId pageAt(RequestPlace place, int32_t group,
+                int64_t page) const override {
     return sequence(place).pages(group)[page];
   }
   Expected<void> commit(ContextBatch batch,
-                        std::span<const Place> places) override;
-  void free(Place place) override;
+                        std::span<const RequestPlace> places) override;
+  void free(RequestPlace place) override;
 
 private:
   struct RequestSlot {
@@ -119,22 +121,24 @@ private:
   /// returns the error of create().
   Expected<void> checkCapacity() const;
 
-  Sequence &sequence(Place place) { return slots[index(place)].sequence; }
-  const Sequence &sequence(Place place) const {
+  Sequence &sequence(RequestPlace place) {
     return slots[index(place)].sequence;
   }
-  CacheEngineImpl &engine(Place place) const {
+  const Sequence &sequence(RequestPlace place) const {
+    return slots[index(place)].sequence;
+  }
+  CacheEngineImpl &engine(RequestPlace place) const {
     return *replicas[place.replica]->engine;
   }
-  PageLoader::LoadRequest loadable(Place place) {
+  PageLoader::LoadRequest loadable(RequestPlace place) {
     Replica &replica = *replicas[place.replica];
     return {index(place), *replica.engine, memories[place.replica],
             replica.counters, sequence(place)};
   }
-  Extent extent(Place place) const;
+  Extent extent(RequestPlace place) const;
   /// Tokens in the cache of the request at `place`; nullopt for null: not
   /// claimed.
-  std::optional<int64_t> held(const Place *place) const {
+  std::optional<int64_t> held(const RequestPlace *place) const {
     if (!place)
       return std::nullopt;
     const Sequence &own = sequence(*place);
@@ -146,16 +150,17 @@ private:
   /// The part of alloc() that is needed where the request has no room yet:
   /// opens its sequence, reserves pages, and loads what lies in other tiers.
   std::expected<Allocation, AllocationError>
-  reserve(TextGenerationContext &context, int32_t steps, Place place,
+  reserve(TextGenerationContext &context, int32_t steps, RequestPlace place,
           Purpose purpose);
   /// Opens the request's sequence. Errors: those of CacheEngine::open().
-  Expected<void> open(const TextGenerationContext &context, Place place);
+  Expected<void> open(const TextGenerationContext &context, RequestPlace place);
   /// Reserves what is wanted, if that fits, or would once all steps are over.
   /// If the tokens to load do not fit, wanted.loaded becomes 0.
   CacheEngine::Plan reservePages(const TextGenerationContext &context,
-                                 Place place, CacheEngine::Demand &wanted);
+                                 RequestPlace place,
+                                 CacheEngine::Demand &wanted);
   AllocationError explainRefusal(const TextGenerationContext &context,
-                                 int32_t steps, Place place,
+                                 int32_t steps, RequestPlace place,
                                  const CacheEngine::Plan &plan) const;
   /// The reservation plan of a request whose sequence is not open yet; `loads`:
   /// with what lies in other tiers, which is as near to every replica. Errors:
@@ -164,7 +169,7 @@ private:
                                         const TextGenerationContext &context,
                                         int32_t steps, bool loads) const;
   /// Lets the next step end where the request's state is to be kept.
-  void limitStep(TextGenerationContext &context, Place place) const;
+  void limitStep(TextGenerationContext &context, RequestPlace place) const;
   /// Refuses more tokens at once than maxChunkTokens, where there are windows,
   /// and several steps at once, where there are states.
   std::optional<AllocationError> checkStep(const TextGenerationContext &context,
@@ -172,7 +177,7 @@ private:
 
   /// Completes the latest step that any of these requests was part of, and all
   /// earlier steps.
-  void endStep(std::span<const Place> places);
+  void endStep(std::span<const RequestPlace> places);
   void runPageOps(int32_t replica, std::span<const PageOp> ops);
   /// Called while the device is idle: completes all steps, and runs the page
   /// operations that wait for the next one.

@@ -51,14 +51,14 @@ PagedManager::checkStep(const TextGenerationContext &context,
 }
 
 void PagedManager::limitStep(TextGenerationContext &context,
-                             Place place) const {
+                             RequestPlace place) const {
   if (sizes.layout().hasStates())
     context.endStepAt(engine(place).nextSnapshot(sequence(place)));
 }
 
 Expected<AllocationPlan>
 PagedManager::probe(const TextGenerationContext &context, int32_t steps) const {
-  const Place *place = requests.find(context.id());
+  const RequestPlace *place = requests.find(context.id());
   if (std::optional<AllocationError> refused =
           checkDemand(context, steps, place ? held(place) : 0))
     return std::unexpected(std::move(refused->error));
@@ -88,7 +88,7 @@ PagedManager::probe(const TextGenerationContext &context, int32_t steps) const {
 
 std::expected<Allocation, AllocationError>
 PagedManager::alloc(TextGenerationContext &context, int32_t steps) {
-  const Place *place = requests.find(context.id());
+  const RequestPlace *place = requests.find(context.id());
   if (std::optional<AllocationError> refused =
           checkDemand(context, steps, held(place))) [[unlikely]] {
     if (refused->reason == AllocationError::Reason::NeverFits)
@@ -110,8 +110,8 @@ PagedManager::alloc(TextGenerationContext &context, int32_t steps) {
 }
 
 CacheEngine::Plan
-PagedManager::reservePages(const TextGenerationContext &context, Place place,
-                           CacheEngine::Demand &wanted) {
+PagedManager::reservePages(const TextGenerationContext &context,
+                           RequestPlace place, CacheEngine::Demand &wanted) {
   Sequence &own = sequence(place);
   CacheEngineImpl &engine = this->engine(place);
   Prompt prompt = context.prompt();
@@ -141,7 +141,7 @@ PagedManager::reservePages(const TextGenerationContext &context, Place place,
 }
 
 Expected<void> PagedManager::open(const TextGenerationContext &context,
-                                  Place place) {
+                                  RequestPlace place) {
   Expected<Sequence> opened =
       engine(place).open(context.scope(), context.retention());
   if (!opened)
@@ -155,7 +155,7 @@ Expected<void> PagedManager::open(const TextGenerationContext &context,
 
 std::expected<Allocation, AllocationError>
 PagedManager::reserve(TextGenerationContext &context, int32_t steps,
-                      Place place, Purpose purpose) {
+                      RequestPlace place, Purpose purpose) {
   using Reason = AllocationError::Reason;
   using Stage = PageLoader::LoadStage;
   if (std::optional<AllocationError> refused = checkStep(context, steps))
@@ -264,7 +264,7 @@ Expected<int64_t> PagedManager::prefetch(const TextGenerationContext &context) {
 
 AllocationError
 PagedManager::explainRefusal(const TextGenerationContext &context,
-                             int32_t steps, Place place,
+                             int32_t steps, RequestPlace place,
                              const CacheEngine::Plan &plan) const {
   using Reason = AllocationError::Reason;
   int64_t pages = plan.newPages + plan.revivedPages;

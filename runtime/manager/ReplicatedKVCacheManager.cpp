@@ -145,7 +145,7 @@ Expected<void> ReplicatedKVCacheManager::claim(RequestId id,
 }
 
 Expected<void> ReplicatedKVCacheManager::release(RequestId id) {
-  const Place *place = requests.find(id);
+  const RequestPlace *place = requests.find(id);
   if (!place)
     return std::unexpected(unclaimed(id));
   free(*place);
@@ -155,14 +155,14 @@ Expected<void> ReplicatedKVCacheManager::release(RequestId id) {
 }
 
 Expected<int32_t> ReplicatedKVCacheManager::getReplica(RequestId id) const {
-  if (const Place *place = requests.find(id))
+  if (const RequestPlace *place = requests.find(id))
     return place->replica;
   return std::unexpected(unclaimed(id));
 }
 
 int32_t ReplicatedKVCacheManager::getOrRecommendReplica(
     const TextGenerationContext &context) const {
-  if (const Place *place = requests.find(context.id()))
+  if (const RequestPlace *place = requests.find(context.id()))
     return place->replica;
   int32_t best = 0;
   for (int32_t replica = 1; replica < numReplicas(); ++replica)
@@ -194,7 +194,7 @@ Expected<void> ReplicatedKVCacheManager::locate(ContextBatch batch) const {
   splits[0] = 0;
   for (size_t row = 0; row < batch.size(); ++row) {
     RequestId id = batch[row]->id();
-    const Place *place = requests.find(id);
+    const RequestPlace *place = requests.find(id);
     if (!place)
       return std::unexpected(unclaimed(id));
     if (place->replica < replica)

@@ -15,7 +15,7 @@ RequestTable::RequestTable(int32_t replicas, int32_t slots)
     std::iota(list.rbegin(), list.rend(), 0);
 }
 
-RequestTable::Place RequestTable::insert(RequestId id, int32_t replica) {
+RequestTable::RequestPlace RequestTable::insert(RequestId id, int32_t replica) {
   Entry &entry = entries[locate(id)];
   entry = {id, {replica, unused[replica].back()}};
   unused[replica].pop_back();
@@ -25,7 +25,7 @@ RequestTable::Place RequestTable::insert(RequestId id, int32_t replica) {
 void RequestTable::erase(RequestId id) {
   size_t mask = entries.size() - 1;
   size_t hole = locate(id);
-  Place place = entries[hole].place;
+  RequestPlace place = entries[hole].place;
   // Closes the hole: a later entry is moved into it if a search for this entry
   // would stop at the hole.
   for (size_t at = (hole + 1) & mask; entries[at].place.slot >= 0;

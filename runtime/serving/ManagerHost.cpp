@@ -12,7 +12,7 @@ using namespace kv;
 static Expected<void> openPeer(const MultiKVCacheParams &params,
                                ManagerSetup &setup, PeerConnector *&peer,
                                std::function<void(std::string_view)> note) {
-  if (setup.peer.role == ManagerSetup::Role::None)
+  if (setup.peer.role == ManagerSetup::PeerRole::None)
     return {};
   KVConnector connector =
       params.params.empty() ? KVConnector::None : params.params[0].connector;
@@ -21,7 +21,7 @@ static Expected<void> openPeer(const MultiKVCacheParams &params,
                      "a peer is given, and no connector: its pages come by way "
                      "of host memory");
   setup.tiers.open = PeerConnector::opener(
-      {.role = setup.peer.role == ManagerSetup::Role::Prefill
+      {.role = setup.peer.role == ManagerSetup::PeerRole::Prefill
                    ? PeerConnector::Role::Prefill
                    : PeerConnector::Role::Decode,
        .endpoint = setup.peer.endpoint,

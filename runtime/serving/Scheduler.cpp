@@ -47,7 +47,15 @@ Expected<void> Scheduler::canEverFit(const ActiveRequest &request) const {
   return {};
 }
 
-void Scheduler::add(ActiveRequest &request) { waiting.push_back(&request); }
+void Scheduler::add(ActiveRequest &request) { enqueue(request); }
+
+void Scheduler::enqueue(ActiveRequest &request) {
+  auto place = [](const ActiveRequest *one) {
+    return std::pair(one->request->priority, one->context.id());
+  };
+  waiting.insert(std::ranges::upper_bound(waiting, place(&request), {}, place),
+                 &request);
+}
 
 std::span<ActiveRequest *const> Scheduler::schedule() {
   batch.clear();
@@ -203,10 +211,7 @@ void Scheduler::preempt(ActiveRequest &request) {
   leave(request);
   TextGenerationContext &context = request.context;
   context.rewind(context.processed());
-  waiting.insert(std::ranges::upper_bound(
-                     waiting, context.id(), {},
-                     [](ActiveRequest *other) { return other->context.id(); }),
-                 &request);
+  enqueue(request);
   preempted = true;
   ++preemptions;
 }

@@ -3,16 +3,16 @@
     python import_mutants.py COUNT [SEED [PROCESSES]]
 
 COUNT changes of GGUF files, config.json, the index of shards, tokenizer files and safetensors files; a change
-is of one key or of bytes. What differs from an import or a sentence (another exception, a hang, text on
+is of one key or of bytes. What differs from an import or a sentence (another exception, a signal, a hang, text on
 standard error) ends the program with the seed that repeats it."""
 
+import concurrent.futures
 import contextlib
 import copy
 import functools
 import io
 import json
 import math
-import multiprocessing
 import os
 import random
 import shutil
@@ -28,10 +28,13 @@ sys.path[:0] = [str(ROOT / "tools/kv-import"), str(ROOT / "tools")]
 from kv_import import cli, synthetic  # noqa: E402
 from kv_import.model import schema  # noqa: E402
 from kv_import.model.errors import ImportFailure  # noqa: E402
+from packed_weights import folder_of  # noqa: E402
 
 SECONDS = 20  # for one import, after which it counts as hanging
 # Of whose files one is changed.
-KINDS = ("llama", "qwen3_moe", "gpt_oss", "deepseek_v3_experts", "gemma3", "phi3_long", "qwen3_next", "granite_hybrid")
+PACKED = ("gptq", "awq", "packed", "nf4", "nested", "int8")
+KINDS = ("llama", "qwen3_moe", "gpt_oss", "deepseek_v3_experts", "gemma3", "phi3_long", "qwen3_next", "granite_hybrid",
+         *PACKED)
 POOL = (None, True, False, 0, 1, 2, 3, 7, -1, 16, 64, 2**31 - 1, 2**31, 2**63, 10**30, 0.0, 0.01, 0.5, 1.0, 1.5, -0.5,
         1e-300, 1e300, math.nan, math.inf, -math.inf, "", "x", "silu", "yarn", "false", "\ud800", "\0", [], [1], ["x"],
         [None], [[]], [1, 2, 3, 4], {}, {"a": 1}, {"factor": 0}, {"rope_type": "yarn", "factor": 2},
@@ -47,8 +50,11 @@ def make_models(folder):
     """The files that are changed: {kind: folder of Hugging Face}, a GGUF file of few tokens."""
     models = {}
     for kind in KINDS:
-        config = synthetic.make_config(kind, vocab=272)
-        synthetic.write_hf(folder / kind, config, synthetic.make_weights(config))
+        if kind in PACKED:
+            folder_of(folder / kind, kind, layers=1, vocab=272)
+        else:
+            config = synthetic.make_config(kind, vocab=272)
+            synthetic.write_hf(folder / kind, config, synthetic.make_weights(config))
         (folder / kind / "generation_config.json").write_text('{"do_sample": true, "top_p": 0.9}')
         (folder / kind / "tokenizer_config.json").write_text('{"eos_token": "<|im_end|>", "chat_template": "{{ a }}"}')
         (folder / kind / "model.safetensors.index.json").write_text(
@@ -150,6 +156,16 @@ def changed_gguf(path, target, chosen):
     write_gguf(target, keys, tensors)
 
 
+def changed_state(data, chosen):
+    """The JSON of a matrix of bitsandbytes in the bytes of a safetensors file has another value."""
+    size = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:size])
+    name = chosen.choice([name for name in header if "quant_state" in name])
+    begin, end = (size + offset for offset in header[name]["data_offsets"])
+    # In as many bytes as before: blanks fill what is shorter.
+    return data[:begin] + changed_json(data[begin:end], chosen)[:end - begin].ljust(end - begin) + data[end:]
+
+
 FILES = ("config.json",) * 6 + ("model.safetensors.index.json", "generation_config.json", "tokenizer_config.json",
                                 "tokenizer.json", "tokenizer.json", "model.safetensors")
 
@@ -170,8 +186,11 @@ def change(models, path, folder, chosen):
         for file in models[kind].iterdir():
             (target / file.name).symlink_to(file)
     data = (models[kind] / name).read_bytes()
-    data = (changed_bytes(data, chosen, 4000) if name.endswith(".safetensors") or chosen.random() < 0.2
-            else changed_json(data, chosen))
+    if kind in ("nf4", "nested") and name.endswith(".safetensors") and chosen.random() < 0.5:
+        data = changed_state(data, chosen)
+    else:
+        data = (changed_bytes(data, chosen, 4000) if name.endswith(".safetensors") or chosen.random() < 0.2
+                else changed_json(data, chosen))
     (target / name).unlink()
     (target / name).write_bytes(data)
     return f"{name} of {kind}", target
@@ -227,6 +246,7 @@ def run(count, seed, folder):
     models, path = make_models(folder / "base")
     for i in range(seed, seed + count):
         chosen = random.Random(i)
+        (folder / "seed").write_text(str(i))
         what, target = change(models, path, folder / "changed", chosen)
         wrong = attempt(target, folder / "out", whole=i % 16 == 0)
         if wrong:
@@ -243,13 +263,16 @@ def _part(arguments):
 def main():
     count, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
     processes = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    with tempfile.TemporaryDirectory() as folder, multiprocessing.Pool(processes) as pool:
-        share = -(-count // processes)
-        for wrong in pool.imap_unordered(_part, [(share, seed + k * share, f"{folder}/{k}")
-                                                 for k in range(processes)]):
-            if wrong:
-                pool.terminate()
-                sys.exit(f"import_mutants: {wrong}")
+    share = -(-count // processes)
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ProcessPoolExecutor(processes) as pool:
+        parts = [pool.submit(_part, (share, seed + k * share, f"{folder}/{k}")) for k in range(processes)]
+        try:
+            found = [wrong for part in concurrent.futures.as_completed(parts) if (wrong := part.result())]
+        except concurrent.futures.process.BrokenProcessPool:
+            seeds = ", ".join(path.read_text() for path in sorted(Path(folder).glob("*/seed")))
+            sys.exit(f"import_mutants: one of the seeds {seeds} has ended its process")
+        if found:
+            sys.exit(f"import_mutants: {'; '.join(found)}")
     print(f"import_mutants: {count} changed files from seed {seed} on, each imported or refused in one sentence")
 
 

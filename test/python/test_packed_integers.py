@@ -1,5 +1,5 @@
-"""Folders of GPTQ, AWQ and compressed-tensors' pack-quantized: matrices become the numbers that they stand for.
-The layouts are packed here as the packages that write them do."""
+"""Folders of GPTQ, AWQ, compressed-tensors' pack-quantized and bitsandbytes: matrices become the numbers that they
+stand for."""
 
 import json
 
@@ -8,81 +8,18 @@ import pytest
 
 from kv_import import synthetic
 from kv_import.model.errors import ImportFailure
+from kv_import.readers.bitsandbytes import FourBitMatrices
 from kv_import.readers.hf_reader import HuggingFaceSource
+from kv_import.readers.packed_integers import Scheme
 from kv_import.weights.weight_formats import choose_formats
-from kv_import.weights.weights_writer import write_safetensors
-
-GROUP = 32
-AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)  # the column of each place of a word
-SETTINGS = {
-    "gptq": {"quant_method": "gptq", "bits": 4, "group_size": GROUP},
-    "gptq_v2": {"quant_method": "gptq", "bits": 8, "group_size": GROUP, "checkpoint_format": "gptq_v2"},
-    "awq": {"quant_method": "awq", "bits": 4, "group_size": GROUP, "version": "GEMM", "zero_point": True},
-    "packed": {"quant_method": "compressed-tensors", "format": "pack-quantized", "config_groups": {"group_0": {
-        "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": GROUP}}}},
-}
-
-
-def pack(integers, bits, order=None):
-    """Along the last axis, into i32."""
-    per = 32 // bits
-    words = integers.astype(np.uint32).reshape(*integers.shape[:-1], -1, per)
-    out = np.zeros(words.shape[:-1], np.uint32)
-    for place, column in enumerate(order or range(per)):
-        out |= words[..., column] << np.uint32(bits * place)
-    return out.view(np.int32)
-
-
-def stored(kind, matrix, random, listed=False):
-    """{part: tensor} of integers near a matrix [N, K], and what they stand for."""
-    bits = 8 if kind == "gptq_v2" else 4
-    count, columns = matrix.shape
-    groups = columns // GROUP
-    scales = (0.5 + random.random((count, groups))).astype(np.float16)
-    zeros = random.integers(1, 1 << bits, (count, groups)) if kind != "packed" else np.full((count, groups), 8)
-    integers = random.integers(0, 1 << bits, (count, columns))
-    group_of = random.permutation(np.arange(columns) // GROUP) if listed else np.arange(columns) // GROUP
-    values = (integers - zeros[:, group_of]).astype(np.float32) * scales[:, group_of].astype(np.float32)
-    if kind == "packed":
-        parts = {"weight_packed": pack(integers, 4), "weight_scale": scales,
-                 "weight_shape": np.array([count, columns], np.int64)}
-    elif kind == "awq":
-        parts = {"qweight": pack(integers.T, 4, AWQ_ORDER), "qzeros": pack(zeros.T, 4, AWQ_ORDER), "scales": scales.T}
-    else:
-        parts = {"qweight": pack(integers, bits).T, "scales": scales.T,
-                 "qzeros": pack(zeros.T - (1 if kind == "gptq" else 0), bits)}
-        if listed:
-            parts["g_idx"] = group_of.astype(np.int32)
-    return parts, values
-
-
-TAGS = {"int32": "I32", "int64": "I64", "float16": "F16", "float32": "F32"}
-
-
-def folder_of(path, kind, listed=False, change=None):
-    """A folder whose projections are packed, and the numbers of its matrices."""
-    config = synthetic.make_config("llama")
-    weights = synthetic.make_weights(config)
-    synthetic.write_hf(path, config, weights, settings={"quantization_config": SETTINGS[kind]})
-    random, tensors, values = np.random.default_rng(5), {}, {}
-    for name, matrix in weights.items():
-        if "_proj.weight" not in name:
-            tensors[name] = matrix
-            continue
-        parts, values[name] = stored(kind, matrix, random, listed)
-        tensors |= {name.removesuffix("weight") + part: np.ascontiguousarray(tensor)
-                    for part, tensor in parts.items()}
-    if change:
-        change(tensors)
-    tensors = dict(sorted(tensors.items(), key=lambda item: -item[1].itemsize))
-    write_safetensors(path / "model.safetensors", {"format": "pt"}, {
-        name: (TAGS[tensor.dtype.name], tensor.shape, tensor.nbytes) for name, tensor in tensors.items()},
-        tensors.values())
-    return config, values
+from packed_weights import METHODS, TAGS, as_bytes, folder_of, four_bits
+from test_end_to_end import LIMIT, compare_logits
+from test_quantized import rounded_rows
+from tools import QUICK
 
 
 @pytest.mark.parametrize("kind, listed", (("gptq", False), ("gptq", True), ("gptq_v2", False), ("awq", False),
-                                          ("packed", False)))
+                                          ("packed", False), ("nf4", False), ("fp4", False), ("nested", False)))
 def test_the_numbers(tmp_path, kind, listed):
     config, values = folder_of(tmp_path, kind, listed)
     source = HuggingFaceSource(tmp_path)
@@ -95,9 +32,36 @@ def test_the_numbers(tmp_path, kind, listed):
     bits = 8 if kind == "gptq_v2" else 4
     elements = sum(matrix.size for matrix in values.values())
     assert formats == {} and notes == [
-        f"14 weights of {bits} bits ({'pack-quantized' if kind == 'packed' else 'awq' if kind == 'awq' else 'gptq'}) "
+        f"14 weights of {bits} bits ({METHODS.get(kind, kind)}) "
         f"become bf16: {elements * 2 / 1e6:.1f} MB instead of {elements * bits / 8e6:.1f}; --weights q4_1 or q8_0 "
         "stores them smaller"]
+
+
+def test_rows_of_odd_lengths():
+    """Rows begin within a byte, and within a block."""
+    matrix = np.random.default_rng(3).standard_normal((6, 17)).astype(np.float32)
+    parts, values = four_bits("fp4", matrix)
+    parts = {f"m.{part}": tensor for part, tensor in parts.items()}
+    index = {name: ("file", tensor.shape, TAGS[tensor.dtype.name]) for name, tensor in parts.items()}
+    read = FourBitMatrices("folder", Scheme("bitsandbytes", 4, 0), index, parts.get,
+                           lambda name, begin, end: parts[name].reshape(-1)[begin:end])
+    assert index == {"m.weight": ("file", (6, 17), "packed")}
+    for begin, end in ((0, 6), (1, 2), (3, 6), (5, 5)):
+        np.testing.assert_array_equal(read.values("m.weight", slice(begin, end)), values[begin:end])
+
+
+@pytest.mark.parametrize("kind", ("nested", "int8"))
+def test_logits(tmp_path, kind):
+    """Of 8 bits as they are, with rows rounded; of 4 bits as numbers."""
+    config, values = folder_of(tmp_path / "hf", kind)
+    weights = {name: values.get(name, matrix) for name, matrix in synthetic.make_weights(config).items()}
+    if kind != "int8":
+        compare_logits(tmp_path, "hf", config, weights, "f32", LIMIT["f32"], compiled=(QUICK,))
+        return
+    assert set(choose_formats(HuggingFaceSource(tmp_path / "hf"), config, "keep", "f32")[0]) == set(values)
+    compare_logits(tmp_path, "hf", config, weights, "f32", 5e-2,
+                   lambda rows, name: rounded_rows(rows.astype(np.float32)) if name in values else rows,
+                   compiled=(QUICK,))
 
 
 def refused(path, kind, sentence, change=None, **settings):
@@ -126,3 +90,46 @@ def test_what_is_refused(tmp_path):
     def shorten(tensors):
         tensors[f"{name}scales"] = tensors[f"{name}scales"][:, :-8].copy()
     refused(tmp_path / "g", "awq", f"the tensors of {name}weight have sizes that do not fit", shorten)
+
+
+def test_what_is_refused_of_bitsandbytes(tmp_path):
+    name = "model.layers.0.mlp.up_proj."
+    where = iter(tmp_path / str(i) for i in range(99))
+
+    def part(changed, value):
+        return lambda tensors: tensors.update({f"{name}{changed}": value}) if value is not None else tensors.pop(
+            f"{name}{changed}")
+
+    def state(**changes):
+        def change(tensors):
+            key = f"{name}weight.quant_state.bitsandbytes__nf4"
+            found = json.loads(tensors[key].tobytes()) | changes
+            tensors[key] = as_bytes({key: value for key, value in found.items() if value is not None})
+        return change
+
+    of_state = f"the tensor {name}weight.quant_state.bitsandbytes__nf4"
+    refused(next(where), "nf4", "load_in_4bit is True and load_in_8bit is True; one of both must be true",
+            load_in_8bit=True)
+    refused(next(where), "int8", "load_in_4bit is False and load_in_8bit is 0", load_in_8bit=0)
+    for change, sentence in (
+            (part("weight.absmax", None), f"the tensor {name}weight.absmax is missing; [128] of F32 is needed"),
+            (part("weight.quant_map", np.zeros(8, np.float32)), "has the shape [8] of F32; [16] of F32 is needed"),
+            (part("weight.absmax", np.zeros(128, np.uint8)), f"{of_state}: lacks 'nested_blocksize'"),
+            (part("weight", np.zeros((5, 1), np.uint8)), "weight has 5 bytes; 8192 elements of 4 bits need 4096"),
+            (part("weight", None), "weight has 0 bytes"),
+            (part("weight.quant_state.bitsandbytes__nf4", np.frombuffer(b"{", np.uint8)), "not valid JSON"),
+            (part("weight.quant_state.bitsandbytes__nf4", np.frombuffer(b"[]", np.uint8)), "holds a JSON list"),
+            (part("weight.quant_state.bitsandbytes__nf4", np.zeros(5000, np.uint8)), "at most 4096 bytes"),
+            (state(shape=None), f"{of_state}: lacks 'shape'"),
+            (state(shape=[128, 64.5]), "its shape[1] is 64.5; a list of positive integers is needed"),
+            (state(shape=[2, 64, 64]), "its shape is [2, 64, 64]; matrices are supported"),
+            (state(blocksize=0), "its blocksize is 0; a positive integer of 31 bits is needed"),
+            (state(quant_type="int4"), "its quant_type is 'int4'; nf4 or fp4 is needed")):
+        refused(next(where), "nf4", sentence, change)
+    refused(next(where), "nested", "nested_absmax has the shape [1] of F32; [16] of F32 is needed",
+            part("weight.nested_absmax", np.zeros(1, np.float32)))
+    refused(next(where), "nested", f"{of_state}: its nested_offset is 'x'; a number of at most 1e15 is needed",
+            state(nested_offset="x"))
+    refused(next(where), "int8", f"lacks the tensor {name}SCB", part("SCB", None))
+    refused(next(where), "int8", f"the tensor {name}weight_format is [1]; supported: [0]",
+            part("weight_format", np.ones((), np.uint8)))

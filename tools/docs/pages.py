@@ -27,6 +27,7 @@ MAKERS = {
     "models": reference.models,
     "functions": reference.functions,
     "metrics": reference.metrics,
+    "request_metrics": reference.request_metrics,
     "status": reference.status,
     "predictions": reference.predictions,
     "instructions": reference.instructions,

@@ -116,6 +116,17 @@ def metrics(*prefixes):
                  for name, (kind, said, label, values) in metric_rows().items() if begins(name)])
 
 
+def request_metrics():
+    """Those that kv-serve adds, of the constants of figures.py."""
+    code = ast.parse(text("tools/kv-serve/kv_serve/figures.py"))
+    found = {node.targets[0].id: node.value for node in code.body if isinstance(node, ast.Assign)}
+    reasons = ", ".join(f"`{reason}`" for reason in ast.literal_eval(found["REASONS"]))
+    return rows(["metric", "type", "label", "what it says"], [
+        (f"`{name}`", kind, f"`finished_reason`: {reasons}" if "success" in name else "", said)
+        for table, kind in (("SECONDS", "histogram"), ("TOKENS", "histogram"), ("COUNTS", "counter"))
+        for name, said in ast.literal_eval(found[table]).items()])
+
+
 # ---- Models, status, kernels --------------------------------------------------------------------------------
 
 ROADS = {"direct": "kv-import itself", "torch": "PyTorch"}

@@ -8,6 +8,7 @@
 #include "kv/Registration/Registration.h"
 #include "tools/StandardStreams.h"
 
+#include "lld/Common/Driver.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -21,10 +22,17 @@
 
 namespace cl = llvm::cl;
 
+LLD_HAS_DRIVER(elf)
+
+/// The file of this program.
+static std::string ownFile(const char *argv0) {
+  return llvm::sys::fs::getMainExecutable(argv0,
+                                          reinterpret_cast<void *>(&ownFile));
+}
+
 /// ../lib/kv-cuda, from where this program is.
 static std::string kernelFolderBeside(const char *argv0) {
-  std::string program = llvm::sys::fs::getMainExecutable(
-      argv0, reinterpret_cast<void *>(&kernelFolderBeside));
+  std::string program = ownFile(argv0);
   llvm::SmallString<256> folder = llvm::sys::path::parent_path(program);
   llvm::sys::path::append(folder, "..", "lib", "kv-cuda");
   llvm::sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
@@ -166,6 +174,7 @@ kv::CompileOptions CommandLine::compileOptions(const kv::Target &machine,
   options.chips = machine.chips;
   options.kernelFolder =
       kernels.empty() ? kernelFolderBeside(program) : kernels.getValue();
+  options.linker = ownFile(program);
   options.optLevel = optLevel;
   options.pageSize = pageSize;
   options.layout = layout;
@@ -221,6 +230,12 @@ static int compile(const CommandLine &given, const kv::Target &machine,
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   kv::reportFileLimits();
+  // compileModule starts this program as its linker: lld's options are global,
+  // and it ends the process where it cannot write.
+  if (argc > 1 && llvm::StringRef(argv[1]) == "-flavor")
+    return lld::lldMain({argv, static_cast<size_t>(argc)}, llvm::outs(),
+                        llvm::errs(), {{lld::Gnu, &lld::elf::link}})
+        .retCode;
   CommandLine given;
   cl::HideUnrelatedOptions(given.category);
   mlir::registerPassManagerCLOptions();

@@ -13,11 +13,11 @@ using namespace kv;
 using namespace kv::run;
 
 const char *Options::tierFlag() const {
-  return !setup.tiers.diskDirectory.empty()            ? "--disk-dir"
-         : !setup.tiers.blockStoreEndpoint.empty()     ? "--store"
-         : hostPages                                   ? "--host-pages"
-         : setup.peer.role != ManagerSetup::Role::None ? "--role"
-                                                       : nullptr;
+  return !setup.tiers.diskDirectory.empty()                ? "--disk-dir"
+         : !setup.tiers.blockStoreEndpoint.empty()         ? "--store"
+         : hostPages                                       ? "--host-pages"
+         : setup.peer.role != ManagerSetup::PeerRole::None ? "--role"
+                                                           : nullptr;
 }
 
 /// Sets the connector of `params`, and completes a setup with its pages, as
@@ -28,7 +28,7 @@ static Expected<void> chooseTiers(const Options &options,
                                   MultiKVCacheParams &params,
                                   ManagerSetup &setup) {
   PagedKVCacheManager::TierOptions &tiers = setup.tiers;
-  using enum ManagerSetup::Role;
+  using enum ManagerSetup::PeerRole;
   bool hasDisk = !tiers.diskDirectory.empty();
   bool hasStore = !tiers.blockStoreEndpoint.empty();
   const char *flag = options.tierFlag();

@@ -79,7 +79,7 @@ int answer(const Options &options, LoadedModel &loaded, ManagerHost &caches,
   stream.setWriter(writer);
   PagedKVCacheManager *paged = caches.paged;
   std::unique_ptr<PeerRequests> prompts;
-  if (options.setup.peer.role == ManagerSetup::Role::Prefill)
+  if (options.setup.peer.role == ManagerSetup::PeerRole::Prefill)
     prompts = std::make_unique<PeerRequests>(*caches.peer, *paged);
   TextGenerator generator(
       runner, *caches.manager,

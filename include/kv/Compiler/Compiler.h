@@ -36,6 +36,9 @@ struct CompileOptions {
   /// least one, and the folder that contains the kernels' images.
   std::vector<std::string> chips;
   std::string kernelFolder;
+  /// The linker, LLD or a program that is LLD when its first argument is
+  /// -flavor; empty: ld.lld of LLVM's folder or PATH.
+  std::string linker;
   /// Whether the seconds of each stage are printed to standard error.
   bool timing = false;
   /// Shows what is worked on, and before that what the module needs; null:

@@ -48,6 +48,8 @@ public:
       __builtin_prefetch(static_cast<char *>(at(fiber).pointer) + line * 64);
 #endif
   }
+  /// Who goes on now.
+  int running() const { return current; }
   bool finished(int fiber) const { return at(fiber).finished; }
 
 private:

@@ -386,7 +386,8 @@ def test_the_clients_own_errors(server, client):
     with pytest.raises(openai.BadRequestError, match="600 prompt tokens") as raised:
         client.completions.create(model="tiny", prompt="x" * 600, stream=True)
     assert raised.value.code == "context_length_exceeded"
-    assert server.post("/v1/embeddings", {})[0] == 404
+    status, said = server.post("/v1/embeddings", {})
+    assert status == 404 and said["error"]["message"].startswith("kv-serve makes no embeddings: an artifact gives")
     assert server.is_idle()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import ssl
 import subprocess
@@ -236,10 +237,24 @@ def test_the_log_has_reasons(folder):
         cache = [line for line in server.before if "the cache has" in line]
         assert cache == ["kv-serve: note: the cache has 128 pages of 16 tokens, 0.5 MiB; a request may have 512 "
                          "tokens, a step 16 requests\n"]
-        assert post(server.port, "/v1/completions", {**COMPLETION, "n": 33})[0] == 400
+        assert ask(server, "POST", "/v1/completions", {**COMPLETION, "n": 33}, X_Request_Id="mine")[0] == 400
+        secret = "what the log must not have"
+        assert ask(server, "POST", "/v1/completions", {**COMPLETION, "prompt": {"text": secret}})[0] == 400
+        _, headers, answer = ask(server, "POST", "/v1/completions", {**COMPLETION, "prompt": 40 * "a" + secret})
+        ask(server, "GET", "/no%0Asuch?%0A", X_Request_Id="two words")
         status, printed = server.end()
-        assert status == 0
-        assert "POST /v1/completions: 400: n is 33, allowed: an integer from 1 to 32" in printed
+    lines = [dict(re.findall(r'(\w+)=("(?:[^"\\]|\\.)*"|\S+)', line)) for line in printed.splitlines()
+             if line.startswith("INFO:     request ")]
+    assert status == 0 and secret not in printed and len(lines) == 4
+    assert lines[0]["id"] == "mine" and lines[0]["status"] == "400"
+    assert lines[0]["reason"] == '"n is 33, allowed: an integer from 1 to 32"'
+    assert lines[1]["reason"].startswith('"prompt is a dict, allowed: a string')
+    given = {name: int(lines[2][name]) for name in ("prompt", "cached", "new", "status")}
+    usage = answer["usage"]
+    assert given == {"prompt": usage["prompt_tokens"], "cached": 0, "new": usage["completion_tokens"], "status": 200}
+    assert 0 < float(lines[2]["first"]) <= float(lines[2]["total"])
+    assert lines[2]["id"] == headers["x-request-id"] != lines[3]["id"] and len(lines[3]["id"]) == 32
+    assert lines[3]["path"] == "/no%0Asuch"
 
 
 @pytest.mark.parametrize("tool", (KV_IMPORT, KV_GENERATE, KV_SERVE), ids=lambda tool: tool.name)

@@ -94,6 +94,14 @@ def test_a_prompt_alone(client):
     assert choice.text == "abcd" and len(choice.logprobs.token_logprobs) == 4 and answer.usage.completion_tokens == 0
 
 
+def test_a_token_that_ends_the_answer_has_a_log_probability(client):
+    """lm-eval asks for one token beyond the prompt, whatever it is, and passes over it."""
+    answer = client.completions.create(model="tiny", prompt="abcd", max_tokens=1, echo=True, logprobs=1, temperature=0,
+                                       logit_bias={"256": 100})
+    [choice] = answer.choices
+    assert choice.text == "abcd" and len(choice.logprobs.token_logprobs) == 5 and choice.finish_reason == "length"
+
+
 def test_rules(client, alone):
     [forced] = client.completions.create(model="tiny", prompt="a", max_tokens=4, temperature=0,
                                          logit_bias={"120": 100}).choices

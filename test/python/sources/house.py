@@ -16,7 +16,7 @@ PUBLIC = {"include/kv/ABI": "abi", "include/kv/Definition": "definition", "inclu
           "include/kv/Passes": "passes", "include/kv/Kernels": "kernels/reference",
           "include/kv/Compiler": "lib/Compiler", "include/kv/Registration": "lib/Registration"}
 # Made by the build, or of an installed library.
-ELSEWHERE = ("mlir/", "llvm/", "nanobind", "kv/Dialect/KV", "kv/Passes/Passes.h.inc")
+ELSEWHERE = ("mlir/", "llvm/", "lld/", "nanobind", "kv/Dialect/KV", "kv/Passes/Passes.h.inc")
 ANYTHING = ("test", "benchmarks")
 
 

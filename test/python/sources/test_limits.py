@@ -7,7 +7,7 @@ from limits import banned_words, common_types, long_files, long_functions
 from tools import ROOT
 
 # How many places may still break a limit (2026-11-28). A number only goes down.
-BUDGETS = {long_functions: 17, long_files: 0, common_types: 5, banned_words: 0}
+BUDGETS = {long_functions: 16, long_files: 0, common_types: 0, banned_words: 0}
 
 
 def sources():

@@ -134,6 +134,7 @@ def test_metrics_have_a_sentence():
     assert len(rows) > 60 and {kind for kind, *_ in rows.values()} == {"gauge", "counter", "histogram"}
     assert all(said.endswith(".") for _, said, *_ in rows.values())
     assert rows["kv_step_duration_seconds"][0] == "histogram"
+    assert reference.request_metrics().count("\n") > 12 and "`stop`, `length`" in reference.request_metrics()
     assert rows["kv_disk_pages_total"][2:] == ("operation", ["read", "write"])
     assert rows["kv_peer_pages_total"][2:] == ("outcome", ["read", "lost"])
 

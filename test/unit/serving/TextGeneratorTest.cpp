@@ -238,6 +238,33 @@ TEST(TextGenerator, PreemptionLosesAndRepeatsNothing) {
   }
 }
 
+TEST(TextGenerator, TheSmallestPriorityBeginsFirst) {
+  // One at a time; a preempted request waits in its place.
+  Limits limits;
+  limits.maxBatch = 1;
+  std::vector<GenerationRequest> requests;
+  for (int32_t priority : {0, 5, 0, -3, 5}) {
+    requests.push_back(request(std::to_string(requests.size()), 3, 2,
+                               7 * static_cast<int32_t>(requests.size())));
+    requests.back().priority = priority;
+  }
+  std::vector<int> first;
+  Served served(requests, limits);
+  for (const Answer &answer : served.answers)
+    first.push_back(answer.steps[0]);
+  EXPECT_EQ(first, (std::vector<int>{3, 7, 5, 1, 9}));
+
+  limits = {.pageSize = 2, .pages = 8};
+  requests = {request("a", 3, 9, 0), request("b", 3, 9, 10),
+              request("c", 3, 9, 20), request("d", 3, 2, 30)};
+  requests[1].priority = requests[2].priority = 1;
+  requests[3].priority = 2;
+  Served crowded(requests, limits);
+  EXPECT_GT(crowded.statistics.preemptions, 0);
+  EXPECT_EQ(crowded.answers[0].steps.back(), 9);
+  EXPECT_GT(crowded.answers[3].steps[0], crowded.answers[2].steps[0]);
+}
+
 TEST(TextGenerator, SharedPromptsAreComputedOnce) {
   GenerationRequest again = request("b", 10, 3);
   again.arrivalStep = 1;

@@ -210,4 +210,8 @@ def main(arguments=None):
     except OSError as error:
         print(f"kv-import: {error.filename or options.output}: {error.strerror}", file=sys.stderr)
         return 1
+    except MemoryError as error:
+        print(f"kv-import: {options.model}: this machine has too little memory: {error or 'no size is known'}",
+              file=sys.stderr)
+        return 1
     return 0

@@ -236,7 +236,10 @@ class _Body(BaseModel):
         {"anyOf": [{"type": "boolean"}, {"type": "integer", "minimum": 0, "maximum": MOST_LOGPROBS}]})] = None
     prompt_logprobs: _integer(0, MOST_LOGPROBS) = None
     structured_outputs: Annotated[Optional[StructuredOutputs], Allowed("an object", kind=StructuredOutputs)] = None
-    priority: _only(0) = None
+    priority: _integer(-2**31, 2**31 - 1, description="of requests that wait the smallest number begins first; "
+                                                      "default: 0") = None
+    explain: _Flag = Field(None, description="usage says of each page of the prompt whether it was cached, and why "
+                                             "not")
     modalities: _only(["text"]) = None
 
 

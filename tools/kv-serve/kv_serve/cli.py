@@ -13,9 +13,11 @@ from .cache import describe, make_manager
 from .connection import Bodies
 from .endpoints import make_application
 from .engine import Engine
+from .figures import Figures
 from .guard import guarded
 from .http_server import HttpServer, listen, make_limits
 from .options import parse, read_access
+from .request_log import Logged
 from .served_model import ServedModel
 from .text_pool import TextPool
 
@@ -43,12 +45,12 @@ def serve(options):
         text.max_tokens, text.vocab_size = manager.max_seq_len, model.manifest.model_vocab_size
         server = kvmlir.Server(model, manager, max_batch=options.max_batch,
                                max_batch_tokens=options.max_batch_tokens)
-        engine = Engine(server, manager, options.max_requests)
+        engine = Engine(server, manager, options.max_requests, Figures(text.name))
         listener = listen(options.host, options.port)
         note(describe(model, manager, options))
         application = make_application(text, engine, texts, Bodies(options.body_bytes),
                                        metrics_url(manager, options.metrics), (version(), bool(access.keys)))
-        HttpServer(guarded(application, access), engine, limits, options).run(listener)
+        HttpServer(Logged(guarded(application, access)), engine, limits, options).run(listener)
     finally:
         texts.stop()
     return 1 if engine.failure else 0

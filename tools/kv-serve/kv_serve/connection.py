@@ -3,19 +3,19 @@
 import asyncio
 import contextlib
 import json
-import logging
 
 from starlette.responses import JSONResponse, Response
 
-from .errors import RequestError, cut
+from .errors import RequestError
+from .request_log import note_refusal
 
 MOST_BYTES = 16 << 20
 SMALL = 256 << 10  # a body that is not larger waits for no larger ones
 
 
-def refusal(method, path, error, headers=None):
-    """The answer that a RequestError is. Its reason is in the log of those who ask for one."""
-    logging.getLogger("uvicorn.error").info("%s %s: %d: %s", method, cut(path), error.status, error.message)
+def refusal(error, headers=None):
+    """The answer that a RequestError is."""
+    note_refusal(error)
     return JSONResponse(error.body(), error.status, headers)
 
 

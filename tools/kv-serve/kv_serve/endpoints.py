@@ -19,6 +19,8 @@ from .errors import RequestError, cut
 from .generation import Generation, Piece
 from .grammars import Grammars
 from .openapi import describe
+from .page import answer_page
+from .request_log import note_generation, note_refusal
 from .responses import Responses
 
 _GONE = 499  # nobody reads it
@@ -45,8 +47,10 @@ def make_application(model, engine, texts, bodies, metrics_url, description):
         Route("/v1/chat/completions", own.chat, methods=["POST"]),
         Route("/v1/completions", own.completions, methods=["POST"]),
         Route("/v1/responses", own.responses, methods=["POST"]),
+        Route("/v1/embeddings", own.embeddings, methods=["POST"]),
         Route("/v1/models", own.models),
         Route("/v1/models/{name:path}", own.model_of_name),
+        Route("/", answer_page),
         Route("/health", own.health),
         Route("/metrics", own.metrics),
         Route("/openapi.json", openapi),
@@ -81,6 +85,7 @@ class _Endpoints:
             self._warn_of(name)
         make_mask = asked.grammar and self.grammars.masks(asked.grammar, asked.sampling["max_new_tokens"])
         generation = Generation(self.engine, self.model.tokenizer, asked, make_mask)
+        note_generation(generation)
         await generation.start()
         form = form(self.model.name, self.model.tokenizer)
         if asked.stream:
@@ -90,6 +95,9 @@ class _Endpoints:
         finally:
             generation.abort()
         return JSONResponse(whole) if whole else Response(status_code=_GONE)
+
+    async def embeddings(self, request):
+        raise RequestError(404, "kv-serve makes no embeddings: an artifact gives logits, and no hidden states")
 
     def _warn_of(self, name):
         """Once, of a field that is passed over."""
@@ -106,7 +114,8 @@ class _Endpoints:
 
     def _model(self):
         return {"id": self.model.name, "object": "model", "created": self.since, "owned_by": "kv-serve",
-                "max_model_len": self.model.max_tokens}
+                "max_model_len": self.model.max_tokens,
+                "capabilities": ["completion", *["chat"] * self.texts.takes_chats]}
 
     async def health(self, request):
         if self.engine.failure:
@@ -114,15 +123,14 @@ class _Endpoints:
         return Response()
 
     async def metrics(self, request):
-        """The manager's own server has all figures."""
-        if not self.metrics_url:
-            raise RequestError(501, "there are no metrics: the cache has no pages, or libkv_metrics.so "
-                                    "is not there")
-        try:
-            text, kind = await asyncio.to_thread(self._scrape)
-        except (OSError, http.client.HTTPException) as error:
-            raise RequestError(502, f"the metrics cannot be read: {error}")
-        return Response(text, media_type=kind)
+        """Those of requests, after what the manager's own server has, if there is one."""
+        text, kind = b"", "text/plain; version=0.0.4; charset=utf-8"
+        if self.metrics_url:
+            try:
+                text, kind = await asyncio.to_thread(self._scrape)
+            except (OSError, http.client.HTTPException) as error:
+                raise RequestError(502, f"the metrics cannot be read: {error}")
+        return Response(text + self.engine.figures.text(), media_type=kind)
 
     def _scrape(self):
         """Without a proxy, which environment variables may name: it is an address of this machine."""
@@ -159,16 +167,17 @@ async def _chunks(generation, form):
         for one in form.end(generation):
             yield one
     except RequestError as error:
+        note_refusal(error)
         yield error.body()
 
 
 async def _refuse(request, error):
-    return refusal(request.method, request.url.path, error)
+    return refusal(error)
 
 
 async def _refuse_http(request, error):
     sentence = f"{request.method} {cut(request.url.path)}: {error.detail}"
-    return refusal(request.method, request.url.path, RequestError(error.status_code, sentence), error.headers)
+    return refusal(RequestError(error.status_code, sentence), error.headers)
 
 
 async def _leave(request, error):

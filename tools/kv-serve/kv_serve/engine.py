@@ -1,13 +1,17 @@
 """The thread that steps the server, and the event loop's way to it."""
 
 import asyncio
+import bisect
 import collections
 import dataclasses
 import os
 import queue
 import select
 import threading
+import time
 import traceback
+
+import kvmlir
 
 from .errors import RequestError
 
@@ -23,35 +27,45 @@ class Token:
 
 @dataclasses.dataclass
 class End:
-    """The last event. reason: "stop", "length", "abort" or "error"."""
+    """The last event. reason: "stop", "length", "abort" or "error". pages: of the prompt, kvmlir.REASONS, where they
+    were asked for."""
 
     reason: str
     prompt_tokens: int = 0
     cached_tokens: int = 0
     error: RequestError = None
     prompt_logprobs: list = None
+    pages: list = None
 
 
 class Ticket:
-    """One prompt on its way. Events come to receive(event), in the event loop."""
+    """One prompt on its way. Events come to receive(event), in the event loop. Of those that wait the smallest
+    priority begins first. explains: whether End has pages. Times are time.monotonic()'s; admitted: when the first
+    step began that had the request."""
 
-    def __init__(self, receive):
-        self.receive = receive
-        self.stream = None  # the engine's thread alone touches it
+    def __init__(self, receive, priority=0, explains=False):
+        self.receive, self.priority, self.explains = receive, priority, explains
+        self.arrived = time.monotonic()
+        # The engine's thread alone touches these.
+        self.stream = self.admitted = self.first_token = self.last_token = self.pages = None
+        self.new_tokens = 0
 
 
 class Engine:
     """All calls of the server and its manager are made in one thread, between the steps. The other
     methods are the event loop's."""
 
-    def __init__(self, server, manager, most_requests):
+    def __init__(self, server, manager, most_requests, figures):
         self._server, self._manager, self._most_requests = server, manager, most_requests
+        self.figures = figures
         self._commands = queue.SimpleQueue()
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)  # readable: there are new commands
         # Prompts that peers want, where they do.
         self._wakers = [self._wake, *(fd for fd in [server.prompt_descriptor] if fd >= 0)]
         self._is_busy = False  # the latest step has left something to do
         self._tickets = {}  # by stream
+        self._waiting = []  # tickets of which no step is known that had them, in the server's order
+        self._step_began = 0.0
         self._events = []  # of the latest step
         self._posts = collections.deque()  # calls that the event loop has not made yet
         self._is_waking = False  # the event loop has been woken for them
@@ -119,7 +133,9 @@ class Engine:
         try:
             while not self._ends:
                 self._obey()
+                self._step_began = time.monotonic()
                 self._is_busy = self._server.step()
+                self._see_admitted()
                 self._tell()
         except Exception as error:
             traceback.print_exc()
@@ -177,18 +193,34 @@ class Engine:
         if self._server.num_requests >= self._most_requests:
             raise RequestError(429, f"{self._most_requests} requests run and wait already, try again later")
         try:
-            stream = self._server.add(tokens, listener=self._listen, **sampling)
+            stream = self._server.add(tokens, listener=self._listen, priority=ticket.priority, **sampling)
         except (ValueError, MemoryError) as error:
             # "request request-7: " is the server's business.
             _, _, sentence = str(error).partition(": ")
             raise RequestError(400, sentence or str(error), None, "context_length_exceeded" if isinstance(
                 error, MemoryError) or "prompt tokens, the model" in sentence else None)
+        if ticket.explains and isinstance(self._manager, kvmlir.PagedKVCacheManager):
+            context = kvmlir.TextGenerationContext(tokens)
+            context.set_scope(salt=sampling["salt"])
+            ticket.pages = self._manager.explain(context)
         ticket.stream = stream
         self._tickets[stream] = ticket
+        bisect.insort(self._waiting, ticket, key=lambda one: one.priority)
+
+    def _see_admitted(self):
+        """Of requests that wait the server has the last ones."""
+        self._waiting = [ticket for ticket in self._waiting if ticket.admitted is None]
+        if self._waiting:
+            for ticket in self._waiting[:max(len(self._waiting) - self._server.figures()["waiting"], 0)]:
+                ticket.admitted = self._step_began
 
     def _listen(self, stream, token):
+        ticket = self._tickets[stream]
         if token is not None:
-            self._events.append((self._tickets[stream], Token(
+            if ticket.admitted is None:
+                ticket.admitted = self._step_began
+            self.figures.take(ticket, time.monotonic())
+            self._events.append((ticket, Token(
                 token, stream.logprobs[-1] if stream.logprobs else None, stream.prompt_logprobs)))
         elif stream.finish_reason == "error":
             self._finish(stream, "error", RequestError(500, stream.error))
@@ -196,8 +228,12 @@ class Engine:
             self._finish(stream, stream.finish_reason)
 
     def _finish(self, stream, reason, error=None):
-        self._events.append((self._tickets.pop(stream), End(
-            reason, stream.prompt_tokens, stream.cached_tokens, error, stream.prompt_logprobs)))
+        ticket = self._tickets.pop(stream)
+        if ticket.admitted is None:
+            self._waiting.remove(ticket)
+        end = End(reason, stream.prompt_tokens, stream.cached_tokens, error, stream.prompt_logprobs, ticket.pages)
+        self.figures.finish(ticket, end, time.monotonic())
+        self._events.append((ticket, end))
 
     def _abort(self, ticket):
         if ticket.stream in self._tickets:

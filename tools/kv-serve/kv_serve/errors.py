@@ -4,11 +4,17 @@ _MOST_SHOWN = 80  # characters of what was given
 
 
 class RequestError(Exception):
-    """One sentence, and the HTTP status of the answer. param: the field that is meant."""
+    """One sentence, and the HTTP status of the answer. param: the field that is meant. logged: what the log says
+    instead, where the sentence may have a part of a prompt."""
 
-    def __init__(self, status, message, param=None, code=None):
+    def __init__(self, status, message, param=None, code=None, logged=None):
         super().__init__(message)
         self.status, self.message, self.param, self.code = status, message, param, code
+        self.logged = message if logged is None else logged
+
+    def fields(self):
+        """The arguments that make an equal one."""
+        return [self.status, self.message, self.param, self.code, self.logged]
 
     def body(self):
         kind = {429: "rate_limit_error"}.get(
@@ -31,4 +37,7 @@ def show(value):
 
 
 def bad_field(name, value, allowed):
-    return RequestError(400, f"{cut(name)} is {show(value)}, allowed: {allowed}", cut(name))
+    sentence = "{} is {}, allowed: {}".format
+    kind = f"a {type(value).__name__}" if isinstance(value, (str, list, dict)) else show(value)
+    return RequestError(400, sentence(cut(name), show(value), allowed), cut(name),
+                        logged=sentence(cut(name), kind, allowed))

@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import time
 from typing import Optional
 
 from kv_generate.detokenize import Detokenizer
@@ -38,6 +39,7 @@ class Answer:
         self.index, self.asked, self.prompt = index, asked, prompt
         self.detokenizer, self.stops = Detokenizer(tokenizer), StopStrings(asked.stops)
         self.new_tokens = self.prompt_tokens = self.cached_tokens = 0
+        self.pages = None
         self.stopped = False  # by a stop string: what the engine still has is of no use
         self.prompt_logprobs = None
         self.sum_of_logprobs = 0.0
@@ -76,7 +78,7 @@ class Answer:
     def end(self, event):
         """The last piece."""
         self._see_prompt(event)
-        self.prompt_tokens, self.cached_tokens = event.prompt_tokens, event.cached_tokens
+        self.prompt_tokens, self.cached_tokens, self.pages = event.prompt_tokens, event.cached_tokens, event.pages
         text, reason = "", event.reason
         if self.stopped:
             reason = "stop"
@@ -119,6 +121,7 @@ class Generation:
             prompt for prompt in asked.prompts for _ in range(asked.best_of))]
         self._events = asyncio.Queue()
         self._tickets = {}
+        self.first_token = None  # when it came
 
     async def start(self):
         """Raises RequestError; then nothing is left in the engine."""
@@ -130,7 +133,8 @@ class Generation:
             raise
 
     async def _add(self, answer):
-        ticket = Ticket(lambda event: self._events.put_nowait((answer, event)))
+        ticket = Ticket(lambda event: self._events.put_nowait((answer, event)), self.asked.priority,
+                        self.asked.explains and answer.index % self.asked.best_of == 0)
         self._tickets[answer.index] = ticket
         own = {"seed": (self._sampling["seed"] + answer.index % self.asked.best_of) % 2**64}
         if self._make_mask is not None:
@@ -147,6 +151,7 @@ class Generation:
                 for other in self.answers[answer.index + 1:answer.index + self.asked.best_of]:
                     await self._add(other)
             if isinstance(event, Token):
+                self.first_token = self.first_token or time.monotonic()
                 if answer.stopped:
                     continue
                 piece = answer.take(event)
@@ -182,5 +187,8 @@ class Generation:
         prompt = sum(answer.prompt_tokens or len(answer.prompt) for answer in firsts)
         new = sum(answer.new_tokens for answer in self.answers)
         cached = sum(answer.cached_tokens for answer in firsts)
+        details = {"cached_tokens": cached}
+        if pages := [page for answer in firsts for page in answer.pages or ()]:
+            details["pages"] = pages
         return {"prompt_tokens": prompt, "completion_tokens": new, "total_tokens": prompt + new,
-                "prompt_tokens_details": {"cached_tokens": cached}}
+                "prompt_tokens_details": details}

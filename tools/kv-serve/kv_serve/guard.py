@@ -37,8 +37,11 @@ def guarded(application, access):
     application = _Keys(application, access.keys) if access.keys else application
     if access.origins:
         application = CORSMiddleware(application, allow_origins=access.origins, allow_methods=("GET", "POST"),
-                                     allow_headers=("*",))
+                                     allow_headers=("*",), expose_headers=("X-Request-Id",))
     return _Names(application, access)
+
+
+_OPEN = ("/health", "/")
 
 
 class _Guard:
@@ -51,7 +54,7 @@ class _Guard:
             await self._application(scope, receive, send)
         else:
             more = {"www-authenticate": "Bearer"} if error.status == 401 else None
-            await refusal(scope["method"], scope["path"], error, more)(scope, receive, send)
+            await refusal(error, more)(scope, receive, send)
 
 
 class _Names(_Guard):
@@ -89,14 +92,14 @@ def _name(host):
 
 
 class _Keys(_Guard):
-    """Whoever watches the server may ask for its health without one."""
+    """Whoever watches the server may ask for its health without one. The page asks its reader for one."""
 
     def __init__(self, application, keys):
         super().__init__(application)
         self._digests = [_digest(key) for key in keys]
 
     def check(self, method, path, headers):
-        if path == "/health":
+        if path in _OPEN:
             return None
         scheme, _, key = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not key:

@@ -21,9 +21,11 @@ def describe(version, has_keys):
             "/v1/chat/completions": {"post": _generates("Continues a chat.", ChatRequest)},
             "/v1/completions": {"post": _generates("Continues texts or token ids.", CompletionRequest)},
             "/v1/responses": {"post": _answers("Continues a chat, in the form of OpenAI's Responses.")},
+            "/v1/embeddings": {"post": _answers("Refused: an artifact gives no hidden states.")},
             "/v1/models": {"get": _answers("The model.")},
             "/v1/models/{name}": {"get": {**_answers("The model of this name."), "parameters": [
                 {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}]}},
+            "/": {"get": _answers("A page to try the model.", "text/html")},
             "/health": {"get": _answers("200; 503 when the engine has failed.", None)},
             "/metrics": {"get": _answers("Figures for Prometheus.", "text/plain")},
             "/reset_prefix_cache": {"post": _answers("Forgets all cached prefixes.", None)},

@@ -15,7 +15,8 @@ class Asked:
     """sampling: arguments of kvmlir.Server.add. prompts: texts, token ids, or a chat's messages; once they are
     encoded, arrays of token ids. template: variables of the chat template. n, best_of: answers to each prompt that
     are given, of those that are made. echoes: the prompts' texts, once they are encoded. shows_prompt: its log probabilities. grammar: of answers, as grammars.py has it. calls: how tools may be called,
-    as tool_calls.py has it. ignored: names of fields that nothing knows."""
+    as tool_calls.py has it. ignored: names of fields that nothing knows.
+    priority, explains: engine.Ticket's."""
 
     prompts: list
     sampling: dict
@@ -33,6 +34,8 @@ class Asked:
     grammar: Optional[str] = None
     calls: Optional[str] = None
     ignored: list = dataclasses.field(default_factory=list)
+    priority: int = 0
+    explains: bool = False
 
 
 def read_chat(data, model):
@@ -79,6 +82,8 @@ def read_completion(data, model):
     found.echo = bool(asked.echo)
     if found.echo and found.sampling["logprobs"] is not None:
         found.sampling["prompt_logprobs"] = found.sampling["logprobs"]
+        if asked.max_tokens == 1:  # of what clients see as the last token, whatever it is
+            found.sampling["stop_tokens"] = []
     found.ignored = ignored
     _set_grammar(found, asked)
     return found
@@ -158,4 +163,5 @@ def _finish(asked, model, prompts, limit):
     return Asked(prompts, sampling, asked.stop, bool(asked.stream), bool(options and options.include_usage),
                  bool(options and options.include_usage and options.continuous_usage_stats),
                  n=count, best_of=count, has_answer=limit != 0,
-                 shows_prompt=asked.prompt_logprobs is not None)
+                 shows_prompt=asked.prompt_logprobs is not None,
+                 priority=asked.priority or 0, explains=bool(asked.explain))

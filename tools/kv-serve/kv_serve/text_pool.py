@@ -137,6 +137,10 @@ class TextPool:
                 lane.template = False
                 self._note(f"chats are refused: {self._refusal}")
 
+    @property
+    def takes_chats(self):
+        return self._refusal is None
+
     async def ask(self, kind, data):
         """What a body asks for, with the token ids of its prompts. kind: of the body, "chat" or "text". Raises
         RequestError."""

@@ -83,7 +83,7 @@ class _Worker:
                 with _limited(SECONDS):
                     self._answer(kind, data)
             except RequestError as error:
-                self._send(b"E", json.dumps([error.status, error.message, error.param, error.code]).encode())
+                self._send(b"E", json.dumps(error.fields()).encode())
             except MemoryError:
                 self._send(b"E", json.dumps([400, "the body needs more memory than there is for one", None,
                                              None]).encode())

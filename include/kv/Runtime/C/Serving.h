@@ -88,6 +88,7 @@ typedef struct KvGenerationRequest {
      numLogprobs - 1 most likely ones. The same of the prompt's tokens but the
      first, which computes the whole prompt, whatever is cached. */
   int32_t numLogprobs, numPromptLogprobs;
+  int32_t priority; /* of requests that wait the smallest begins first */
 } KvGenerationRequest;
 
 /* Errors, which name the request: an id that is there; tokens that the

@@ -57,7 +57,7 @@ public:
   Prompt prompt(int32_t slot) const { return prompt(slot, promptLength(slot)); }
 
 private:
-  struct Slot {
+  struct SlotState {
     Sequence sequence;
     std::vector<int32_t> tokens;
     std::vector<ImageSpan> images;
@@ -67,12 +67,12 @@ private:
     void pointToHashes(); // which may have moved
   };
 
-  Outcome adopt(Expected<Sequence> opened, Slot prompt);
-  Outcome executeOnSequence(const Command &command, Slot &slot);
+  Outcome adopt(Expected<Sequence> opened, SlotState prompt);
+  Outcome executeOnSequence(const Command &command, SlotState &slot);
   Expected<Outcome> executeOnEngine(const Command &command);
 
   CacheEngine &engine;
-  std::vector<Slot> slots;
+  std::vector<SlotState> slots;
 };
 
 } // namespace kv

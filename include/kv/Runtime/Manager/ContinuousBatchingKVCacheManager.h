@@ -77,23 +77,24 @@ public:
                         int64_t maxSteps = DefaultMaxSteps);
 
 protected:
-  void look(std::span<const Place> places, Extent *extents) const override;
+  void look(std::span<const RequestPlace> places,
+            Extent *extents) const override;
   Expected<void> beginStep(int32_t) override { return {}; }
   void writeRows(int32_t replica, int32_t buffer,
-                 std::span<const Place> places) override;
+                 std::span<const RequestPlace> places) override;
   Expected<void> commit(ContextBatch batch,
-                        std::span<const Place> places) override;
-  PageId pageAt(Place place, int32_t, int64_t) const override {
+                        std::span<const RequestPlace> places) override;
+  PageId pageAt(RequestPlace place, int32_t, int64_t) const override {
     return place.slot;
   }
-  void free(Place place) override { processed[index(place)] = 0; }
+  void free(RequestPlace place) override { processed[index(place)] = 0; }
 
 private:
   explicit ContinuousBatchingKVCacheManager(Common common);
   static Expected<std::unique_ptr<ContinuousBatchingKVCacheManager>>
   make(const MultiKVCacheParams &params, const Options &options);
 
-  Extent extent(Place place) const {
+  Extent extent(RequestPlace place) const {
     return {processed[index(place)], maxSeqLen()};
   }
   std::optional<AllocationError> refusal(const TextGenerationContext &context,

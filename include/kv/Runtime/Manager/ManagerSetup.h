@@ -11,12 +11,12 @@ namespace kv {
 /// The places of kv/ABI/ManagerOptions.def: what users of the C interface and
 /// of programs say of a manager. An empty text asks for nothing.
 struct ManagerSetup : PagedKVCacheManager::Options {
-  enum class Role { None, Prefill, Decode };
+  enum class PeerRole { None, Prefill, Decode };
 
   EventPublisher::Options publisher = {.endpoint = {}};
   std::string metrics = {}, metricsVllm = {};
   struct {
-    Role role = Role::None;
+    PeerRole role = PeerRole::None;
     std::string endpoint = {}, model = {};
   } peer = {};
 };

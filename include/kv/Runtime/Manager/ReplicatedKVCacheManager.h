@@ -43,7 +43,7 @@ public:
   Expected<void> step(ContextBatch batch) override;
 
 protected:
-  using Place = RequestTable::Place;
+  using RequestPlace = RequestTable::RequestPlace;
 
   struct Common {
     MultiKVCacheParams params;
@@ -91,22 +91,24 @@ protected:
   // does little work for each of them.
 
   /// Writes the extents of `places`, in their order.
-  virtual void look(std::span<const Place> places, Extent *extents) const = 0;
+  virtual void look(std::span<const RequestPlace> places,
+                    Extent *extents) const = 0;
   /// Begins a step that uses the tables of `buffer`. Error: no step can begin
   /// now; nothing has changed.
   virtual Expected<void> beginStep(int32_t buffer) = 0;
   /// Makes requests of a replica part of the step: writes row i of its tables
   /// for places[i].
   virtual void writeRows(int32_t replica, int32_t buffer,
-                         std::span<const Place> places) = 0;
+                         std::span<const RequestPlace> places) = 0;
   /// The first processed() tokens of each context have been computed; the
   /// caller has checked that they fit into what the requests have reserved.
   virtual Expected<void> commit(ContextBatch batch,
-                                std::span<const Place> places) = 0;
+                                std::span<const RequestPlace> places) = 0;
   /// The page or slot of a request that holds page number `page` of a group.
-  virtual PageId pageAt(Place place, int32_t group, int64_t page) const = 0;
+  virtual PageId pageAt(RequestPlace place, int32_t group,
+                        int64_t page) const = 0;
   /// Releases the pages or the slot of a request, which may have none yet.
-  virtual void free(Place place) = 0;
+  virtual void free(RequestPlace place) = 0;
 
   /// The checks that alloc() and probe() share: the request is claimed, it has
   /// tokens to compute, its context has processed what is in its cache, and it
@@ -130,7 +132,7 @@ protected:
   }
 
   /// The index of a place among those of all replicas, from 0.
-  size_t index(Place place) const {
+  size_t index(RequestPlace place) const {
     return static_cast<size_t>(place.replica) * common.slots + place.slot;
   }
 
@@ -143,11 +145,12 @@ private:
   Expected<void> locate(ContextBatch batch) const;
   /// Whether `places` and `splits` are already those of this batch.
   bool isLocated(ContextBatch batch) const;
-  std::span<const Place> placesOf(int32_t replica) const {
+  std::span<const RequestPlace> placesOf(int32_t replica) const {
     return std::span(places).subspan(splits[replica],
                                      splits[replica + 1] - splits[replica]);
   }
-  std::span<const Extent> extentsOf(std::span<const Place> places) const {
+  std::span<const Extent>
+  extentsOf(std::span<const RequestPlace> places) const {
     look(places, extents.data());
     return std::span(extents).first(places.size());
   }
@@ -167,7 +170,7 @@ private:
 
   // The latest batch. The next one is often the same, and then needs no search.
   mutable std::vector<RequestId> ids; // empty: the vectors below are outdated
-  mutable std::vector<Place> places;
+  mutable std::vector<RequestPlace> places;
   mutable std::vector<int64_t> splits;
   mutable std::vector<Extent> extents; // scratch
   /// By index(): the value of `batches` when the request was last in a batch.

@@ -13,7 +13,7 @@ namespace kv {
 /// addressing: nothing is allocated after construction.
 class RequestTable {
 public:
-  struct Place {
+  struct RequestPlace {
     int32_t replica = -1;
     int32_t slot = -1;
   };
@@ -28,14 +28,14 @@ public:
   }
 
   /// The request's place; null if it is not in the table.
-  const Place *find(RequestId id) const {
+  const RequestPlace *find(RequestId id) const {
     const Entry &entry = entries[locate(id)];
     return entry.place.slot >= 0 ? &entry.place : nullptr;
   }
   /// Gives a request the slot of the replica that was freed last; a new table
   /// gives slots in ascending order. The request must not be in the table, and
   /// the replica must have an unused slot.
-  Place insert(RequestId id, int32_t replica);
+  RequestPlace insert(RequestId id, int32_t replica);
   /// Removes a request, which must be in the table.
   void erase(RequestId id);
 
@@ -49,7 +49,7 @@ public:
 private:
   struct Entry {
     RequestId id = 0;
-    Place place;
+    RequestPlace place;
   };
 
   size_t home(RequestId id) const {

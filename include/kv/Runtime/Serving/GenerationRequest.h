@@ -47,6 +47,8 @@ struct GenerationRequest {
   /// `logprobs` has them for the answer. If there are any, all positions are
   /// computed, whatever is cached.
   int32_t promptLogprobs = -1;
+  /// Of requests that wait the smallest begins first.
+  int32_t priority = 0;
   /// How long the pages should outlive the request.
   Retention retention = {};
 

@@ -4,9 +4,9 @@
 // that decode, then prefill chunks of the other running requests, then newly
 // admitted requests, up to limits of requests and of tokens.
 //
-// If a running request needs a page and its replica has none, the newest
-// request that runs there is preempted: it releases its pages and waits, in
-// front of all requests that arrived later, to be admitted and computed again,
+// Requests wait by priority, then by arrival. If a running request needs a page
+// and its replica has none, the newest request that runs there is preempted: it
+// releases its pages and waits in its place to be admitted and computed again,
 // on any replica. The oldest request always makes progress.
 //
 //===----------------------------------------------------------------------===//
@@ -90,6 +90,7 @@ public:
   size_t numWaiting() const { return waiting.size(); }
 
 private:
+  void enqueue(ActiveRequest &request);
   bool reserve(ActiveRequest &request, int64_t chunk);
   void join(ActiveRequest &request, const Allocation &allocation);
   /// Most pages that a prompt whose pages are reserved up to a token will yet
@@ -113,7 +114,7 @@ private:
   /// Windows give pages back between chunks only: prompts reserve chunk by
   /// chunk, where otherwise they reserve all of their pages at once.
   bool reservesChunks;
-  std::deque<ActiveRequest *> waiting;  // by arrival
+  std::deque<ActiveRequest *> waiting;  // by priority, then by arrival
   std::vector<ActiveRequest *> running; // by arrival
   std::vector<ActiveRequest *> batch;
   std::vector<Failure> failed;

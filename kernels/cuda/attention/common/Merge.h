@@ -27,7 +27,7 @@ public:
                               const kv::plan::Work &work) {
     using namespace kv::plan;
     const Tile tile = b.load(p.tiles + work.tile);
-    const Shared s{tile, unitParts(p.shape, *p.header, tile, work.head)};
+    const SharedUnit s{tile, unitParts(p.shape, *p.header, tile, work.head)};
     auto ticket = view<C, slot::Ticket, uint32_t>(b);
     int32_t before = tile.leafBegin / LeavesPerGroup;
     int32_t groups = groupCount(tile);
@@ -101,7 +101,7 @@ public:
 
 private:
   /// A unit that several parts compute.
-  struct Shared {
+  struct SharedUnit {
     const kv::plan::Tile &tile;
     kv::plan::Parts parts;
   };
@@ -126,18 +126,18 @@ private:
       return p.counters + rows.rowsBefore() / C::Rows * (2 * p.shape.parts);
   }
 
-  KV_BODY int64_t partOfLeaf(const Rows<B, C> &rows, const Shared &s,
+  KV_BODY int64_t partOfLeaf(const Rows<B, C> &rows, const SharedUnit &s,
                              int32_t leaf) const {
     return kv::plan::partOf(p.shape, *p.header, s.tile, rows.head, s.parts,
                             leaf);
   }
   /// The slot of the piece that begins at a leaf, or -1; that of a whole group.
-  KV_BODY int32_t pieceSlot(const Rows<B, C> &rows, const Shared &s,
+  KV_BODY int32_t pieceSlot(const Rows<B, C> &rows, const SharedUnit &s,
                             int32_t leaf) const {
     return int32_t(kv::plan::pieceSlot(p.shape, *p.header, s.tile, rows.head,
                                        s.parts, leaf));
   }
-  KV_BODY int32_t groupSlot(const Rows<B, C> &rows, const Shared &s,
+  KV_BODY int32_t groupSlot(const Rows<B, C> &rows, const SharedUnit &s,
                             int32_t group) const {
     return pieceSlot(rows, s, kv::plan::groupLeaves(s.tile, group).begin);
   }
@@ -168,7 +168,7 @@ private:
   }
 
   /// By all warps but the first.
-  KV_BODY void findGroups(const Rows<B, C> &rows, const Shared &s,
+  KV_BODY void findGroups(const Rows<B, C> &rows, const SharedUnit &s,
                           int32_t count) {
     int32_t known = kv::plan::lesser(count, PieceWeights);
     int32_t all = kv::plan::ceilDivide(known, PiecesTogether) * PiecesTogether;
@@ -289,8 +289,8 @@ private:
   }
 
   /// Of a group to one piece, of the unit to its result.
-  KV_BODY void mergeGroup(const Rows<B, C> &rows, const Shared &s, int32_t from,
-                          int32_t count) {
+  KV_BODY void mergeGroup(const Rows<B, C> &rows, const SharedUnit &s,
+                          int32_t from, int32_t count) {
     // The group's first piece becomes the group. All lanes of a row have read
     // its state before it changes.
     int32_t slot = pieceSlots().load(from);
@@ -310,7 +310,7 @@ private:
     // of these.
     b.sync();
   }
-  KV_BODY void finishMerged(const Rows<B, C> &rows, const Shared &s,
+  KV_BODY void finishMerged(const Rows<B, C> &rows, const SharedUnit &s,
                             int32_t from, int32_t count) {
     foldPieces(
         rows, from, kv::plan::lesser(count, PieceWeights),

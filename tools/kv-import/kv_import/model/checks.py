@@ -54,6 +54,11 @@ def check_length(path, config):
                             "are supported, --max-seq N takes less")
 
 
+# A weight of more rows is more likely a damaged number than a model. Lists of rows are made before the file's
+# shapes are compared with the configuration.
+MAX_ROWS = 1 << 24
+
+
 def check_numbers(path, config):
     """Geometry that the module cannot express."""
     if config.heads % config.kv_heads:
@@ -81,3 +86,7 @@ def check_numbers(path, config):
     if mixture and (config.hidden % 16 or config.intermediate % 16):
         raise ImportFailure(f"{path}: experts of {config.hidden} and {config.intermediate} rows; "
                             "both must be multiples of 16")
+    for weight in config.weights():
+        if max(weight.shape) > MAX_ROWS:
+            raise ImportFailure(f"{path}: its numbers call for {weight.name} of the shape {list(weight.shape)}; at most "
+                                f"{MAX_ROWS} rows and columns are supported")

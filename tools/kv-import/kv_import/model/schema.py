@@ -184,6 +184,15 @@ class Index(Settings):
     weight_map: Annotated[dict[str, str], Field(description="an object of names of files")] = {}
 
 
+class FourBits(Settings):
+    """The state of a matrix that bitsandbytes has packed."""
+    quant_type: Annotated[Literal["nf4", "fp4"], Field(description="nf4 or fp4")] = None
+    blocksize: Count = None
+    shape: Annotated[list[Count], Field(description="a list of positive integers")] = None
+    nested_blocksize: Count = None
+    nested_offset: Annotated[float, Field(ge=-1e15, le=1e15, description="a number of at most 1e15")] = None
+
+
 class Generation(Settings):
     """generation_config.json; ranges are those of requests (docs/reference/requests.md)."""
     do_sample: Flag = None

@@ -61,18 +61,14 @@ def check_scheme(where, settings):
                       allowed)
 
 
-def scale_name(name):
-    return f"{name}_scale"
-
-
-def row_scales(where, index):
-    """The names of the tensors of `index`, name -> (file, shape, dtype), that are the scales of
-    matrices of i8; `where`: the folder, for messages."""
-    scales = set()
+def row_scales(where, index, suffix="weight_scale"):
+    """Name of each matrix of i8 -> the name of its scales, of `index`: name -> (file, shape, dtype). `suffix`: what
+    stands behind the module's name there; `where`: the folder, for messages."""
+    scales = {}
     for name, (_, shape, dtype) in index.items():
         if dtype != "I8" or not name.endswith(".weight"):
             continue
-        scale = scale_name(name)
+        scale = name.removesuffix("weight") + suffix
         if scale not in index:
             raise ImportFailure(f"{where}: lacks the tensor {scale}, which the tensor {name} of I8 "
                                 "calls for")
@@ -80,5 +76,5 @@ def row_scales(where, index):
         if len(shape) != 2 or found not in (shape[:1], (shape[0], 1)):
             raise ImportFailure(f"{where}: the tensor {scale} has the shape {list(found)}; a scale "
                                 f"for each row of {name}, {list(shape)}, is needed")
-        scales.add(scale)
+        scales[name] = scale
     return scales

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..weights import float8
 from ..model.checks import integer
+from .bitsandbytes import method_of
 from .compressed_tensors import check_scheme
 from ..model.config import ExpertGroups, Mixture, ModelConfig
 from ..model.errors import ImportFailure, NotTaken
@@ -125,16 +126,16 @@ class _Reader:
         settings = self.quantised
         if not settings:
             return
-        method = settings.get("quant_method") if isinstance(settings, dict) else settings
+        method = method_of(settings) if isinstance(settings, dict) else settings
         if isinstance(settings, dict) and scheme_of(self.path, settings):
             return
         if method == "compressed-tensors":
             check_scheme(self.path, settings)
         elif isinstance(method, str) and method in ("fp8", "modelopt"):
             float8.check_settings(self.path, settings)
-        elif (self.kind, method) != ("gpt_oss", "mxfp4"):
+        elif method != "bitsandbytes" and (self.kind, method) != ("gpt_oss", "mxfp4"):
             self._refuse("quantization_config", method, "F32, F16 or BF16 weights without one, "
-                         "compressed-tensors, gptq, awq, fp8, modelopt, and mxfp4 of gpt_oss")
+                         "compressed-tensors, gptq, awq, bitsandbytes, fp8, modelopt, and mxfp4 of gpt_oss")
 
     def _biases(self, latent):
         """Which projections have one."""

@@ -12,7 +12,8 @@ from safetensors import SafetensorError, safe_open
 from ..weights import float8
 from ..model import latent
 from ..model.checks import check_numbers, regular_file
-from .compressed_tensors import row_scales, scale_name
+from .bitsandbytes import ROW_SCALES, ROW_UNIT, FourBitMatrices, method_of, take_row_formats
+from .compressed_tensors import row_scales
 from ..model.errors import ImportFailure
 from .expert_tensors import FORMS, ExpertTensors
 from ..model.families import FAMILIES, LANGUAGE
@@ -68,11 +69,15 @@ class HuggingFaceSource:
         self.files = [str(self.folder / "config.json")] + sorted({f for f, *_ in
                                                                   self.index.values()})
         settings = self.raw.get("quantization_config") or {}
-        method = settings.get("quant_method")
-        scheme = scheme_of(self.folder / "config.json", settings)
-        self.packed = scheme and PackedIntegers(self.path, scheme, self.index, self._as_stored(dict(self.index)))
-        self.scales = (row_scales(self.path, self.index) if method == "compressed-tensors" and not scheme
-                       else frozenset())
+        method = method_of(settings)
+        self.packed = self._packed(method, scheme_of(self.folder / "config.json", settings))
+        # Of each matrix of i8 its scales, and what a number there stands for.
+        self.scales, self.scale_unit = {}, np.float32(1)
+        if method == "compressed-tensors" and not self.packed:
+            self.scales = row_scales(self.path, self.index)
+        elif method == "bitsandbytes" and not self.packed:
+            self.scales, self.scale_unit = row_scales(self.path, self.index, ROW_SCALES), ROW_UNIT
+            take_row_formats(self.path, self.index, self._as_stored(dict(self.index)))
         # Matrices of floats of 8 bits and their scales; what else stands beside these.
         self.floats, self.ignored = float8.matrix_scales(self.path, self.index)
         self.ignored = self.ignored | self._draft_layers()
@@ -87,6 +92,18 @@ class HuggingFaceSource:
         if self.config.recurrent:
             self.hybrid = HybridTensors(
                 self.config, lambda name: self._stored(self._place_name(name), slice(None)))
+
+    def _packed(self, method, scheme):
+        """Matrices that are packed several elements to a number; None: there are none."""
+        if not scheme:
+            return None
+        stored = dict(self.index)
+        if method != "bitsandbytes":
+            return PackedIntegers(self.path, scheme, self.index, self._as_stored(stored))
+
+        def read_bytes(name, begin, end):
+            return self._bits(stored[name][0], name, (end,), slice(begin, end), "u1")
+        return FourBitMatrices(self.path, scheme, self.index, self._as_stored(stored), read_bytes)
 
     def _draft_layers(self):
         """Tensors of layers behind the model's, which predict more tokens (DeepSeek-V3)."""
@@ -115,7 +132,7 @@ class HuggingFaceSource:
 
     def shapes(self):
         shapes = {name: shape for name, (_, shape, _) in self.index.items()
-                  if name not in self.scales | self.ignored | set(self.floats.values())}
+                  if name not in self.ignored.union(self.scales.values(), self.floats.values())}
 
         def where(name):
             return f"{self.path}: the tensor {self._original(name)}"
@@ -190,7 +207,7 @@ class HuggingFaceSource:
         """The quantised format of a tensor of the files."""
         if name in self.floats:
             return float8.FORMATS[self.index[name][2]]
-        return "i8" if scale_name(name) in self.scales else None
+        return "i8" if name in self.scales else None
 
     def _stored(self, name, rows, as_blocks=False):
         """Some rows of a tensor of the files, as f32; bytes of blocks as they are. `as_blocks`: of a
@@ -211,8 +228,8 @@ class HuggingFaceSource:
             if not shape:
                 return np.float32(file.get_tensor(original))
             begin, end, _ = rows.indices(shape[0])
-            if scale_name(name) in self.scales:
-                blocks = row_blocks(found[begin:end], self._stored(scale_name(name), rows))
+            if name in self.scales:
+                blocks = row_blocks(found[begin:end], self._stored(self.scales[name], rows) * self.scale_unit)
                 return blocks if as_blocks else row_values(blocks)
             if dtype == "U8" and name.endswith(("_blocks", "_scales")):
                 return found[begin:end]

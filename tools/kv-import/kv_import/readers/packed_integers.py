@@ -11,6 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
+from .bitsandbytes import bits_of, method_of
 from .compressed_tensors import check_absent
 from ..model.errors import ImportFailure
 
@@ -27,7 +28,9 @@ Scheme = namedtuple("Scheme", "method bits shift")  # `shift`: what is added to 
 
 def scheme_of(where, settings):
     """That of a quantization_config; None: it is of another kind. `where`: its file."""
-    method = settings.get("quant_method")
+    method = method_of(settings)
+    if method == "bitsandbytes":
+        return Scheme(method, 4, 0) if bits_of(where, settings) == 4 else None
     if method in ("gptq", "awq"):
         bits, shift = settings.get("bits", settings.get("w_bit")), 0
         if method == "gptq":

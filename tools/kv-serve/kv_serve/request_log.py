@@ -1,0 +1,74 @@
+"""Ids of HTTP requests, and a line of the log for each: without texts of prompts and answers."""
+
+import contextvars
+import datetime
+import json
+import logging
+import re
+import time
+import uuid
+
+from starlette.datastructures import Headers
+
+LOG = logging.getLogger("uvicorn.error")
+_ID = re.compile(r"[!-~]{1,128}")
+_CURRENT = contextvars.ContextVar("request")
+
+
+class _Record:
+    """Of one HTTP request. reason: why it is refused. generation: Generation, if it has one."""
+
+    def __init__(self, given):
+        self.id = given if _ID.fullmatch(given) else uuid.uuid4().hex
+        self.began, self.status, self.reason, self.generation = time.monotonic(), 0, None, None
+
+    def line(self, method, path):
+        seconds = lambda end: f"{end - self.began:.4f}"
+        found = {"time": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="milliseconds"),
+                 "id": self.id, "method": method, "path": path, "status": self.status}
+        if self.generation is not None:
+            usage = self.generation.usage()
+            found.update(prompt=usage["prompt_tokens"], cached=usage["prompt_tokens_details"]["cached_tokens"],
+                         new=usage["completion_tokens"])
+            if self.generation.first_token is not None:
+                found["first"] = seconds(self.generation.first_token)
+        found["total"] = seconds(time.monotonic())
+        if self.reason is not None:
+            found["reason"] = json.dumps(self.reason)
+        return "request " + " ".join(f"{name}={value}" for name, value in found.items())
+
+
+def note_generation(generation):
+    _CURRENT.get(_Record("")).generation = generation
+
+
+def note_refusal(error):
+    """Of a RequestError."""
+    _CURRENT.get(_Record("")).reason = error.logged
+
+
+class Logged:
+    """An application whose answers have X-Request-Id: the request's own, or a new one."""
+
+    def __init__(self, application):
+        self._application = application
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        record = _Record(Headers(scope=scope).get("x-request-id", ""))
+        _CURRENT.set(record)
+
+        async def answer(message):
+            if message["type"] == "http.response.start":
+                record.status = message["status"]
+                message["headers"] = [*message["headers"], (b"x-request-id", record.id.encode())]
+            await send(message)
+
+        try:
+            await self._application(scope, receive, answer)
+        finally:
+            if LOG.isEnabledFor(logging.INFO):
+                # As it was sent: a path that is decoded may have lines.
+                LOG.info("%s", record.line(scope["method"], scope["raw_path"].decode("ascii", "backslashreplace")))

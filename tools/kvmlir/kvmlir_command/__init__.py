@@ -1,0 +1,1 @@
+"""All programs as subcommands of one, and models that are prepared when they are first used."""
