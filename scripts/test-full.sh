@@ -9,6 +9,7 @@
 #   KV_IMPORT_MUTANTS (10^6) changed model files through kv-import
 #   the CUDA kernels' full product on the emulator, and their tests with sums in four other orders
 #   the CPU's generated attention in every combination of its parameters
+#   wheels, in clean systems
 #   models' logits and equal bits with whole products of kinds, types, files, pages and threads
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -37,5 +38,6 @@ scripts/fuzz-steps.sh
 .venv/bin/python test/python/import_mutants.py "${KV_IMPORT_MUTANTS:-1000000}" 1000000 "$(nproc)"
 scripts/test-kernels.sh
 scripts/check-attention.sh
+scripts/test-wheel.sh
 build release
 KV_PRODUCT=1 ctest --preset release -R '^python/test_(end_to_end|equal_bits)$'
