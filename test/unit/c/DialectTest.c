@@ -1,6 +1,7 @@
 /*===- DialectTest.c - The dialect from C -----------------------*- C -*-===*/
 
 #include "kv-c/KV.h"
+#include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Diagnostics.h"
 #include "mlir-c/Dialect/Arith.h"
@@ -155,6 +156,102 @@ static void testPasses(MlirContext context) {
   mlirModuleDestroy(module);
 }
 
+static const char *const Readme =
+    "!kv = !kv.collection<paged, bf16, layers = 30, heads = 3, dim = 64, page "
+    "= 128>\n"
+    "func.func @attend(%q: tensor<?x9x64xf32>, %k: tensor<?x3x64xf32>, %v: "
+    "tensor<?x3x64xf32>,\n"
+    "    %kv: !kv, %layer: index, %row_offsets: tensor<?xi32>) -> "
+    "tensor<?x9x64xf32> {\n"
+    "  kv.store %k, %v into %kv[%layer] rows %row_offsets\n"
+    "      : tensor<?x3x64xf32>, tensor<?x3x64xf32> into !kv, tensor<?xi32>\n"
+    "  %o = kv.attention %q in %kv[%layer] rows %row_offsets mask <causal> "
+    "scale 0.125\n"
+    "      : tensor<?x9x64xf32> in !kv, tensor<?xi32> -> tensor<?x9x64xf32>\n"
+    "  return %o : tensor<?x9x64xf32>\n"
+    "}\n";
+
+static void set(MlirOperationState *state, const char *name,
+                MlirAttribute attribute) {
+  MlirContext context = mlirAttributeGetContext(attribute);
+  MlirNamedAttribute named = {mlirIdentifierGet(context, string(name)),
+                              attribute};
+  mlirOperationStateAddAttributes(state, 1, &named);
+}
+
+static MlirAttribute sizes(MlirContext context, intptr_t count,
+                           const int32_t *values) {
+  return mlirDenseI32ArrayGet(context, count, values);
+}
+
+/* README's function, operation by operation, is what its text says. */
+static void testBuilding(MlirContext context) {
+  MlirLocation here = mlirLocationUnknownGet(context);
+  MlirAttribute none = {NULL};
+  MlirKVGeometry geometry = {
+      0, 0, mlirBF16TypeGet(context), 30, 3, 64, 128, 0, none, 0, 0};
+  MlirType rows = mlirTypeParseGet(context, string("tensor<?x9x64xf32>"));
+  MlirType keys = mlirTypeParseGet(context, string("tensor<?x3x64xf32>"));
+  MlirType types[] = {rows,
+                      keys,
+                      keys,
+                      mlirKVCollectionTypeGetChecked(here, &geometry),
+                      mlirIndexTypeGet(context),
+                      mlirTypeParseGet(context, string("tensor<?xi32>"))};
+  MlirLocation places[] = {here, here, here, here, here, here};
+  MlirBlock body = mlirBlockCreate(6, types, places);
+  MlirValue arguments[6];
+  for (intptr_t i = 0; i < 6; ++i)
+    arguments[i] = mlirBlockGetArgument(body, i);
+
+  MlirOperationState store = mlirOperationStateGet(string("kv.store"), here);
+  mlirOperationStateAddOperands(&store, 5, arguments + 1);
+  const int32_t each[] = {1, 1, 1, 1, 1};
+  set(&store, "operandSegmentSizes", sizes(context, 5, each));
+  mlirBlockAppendOwnedOperation(body, mlirOperationCreate(&store));
+
+  MlirOperationState attention =
+      mlirOperationStateGet(string("kv.attention"), here);
+  mlirOperationStateAddOperands(&attention, 1, arguments);
+  mlirOperationStateAddOperands(&attention, 3, arguments + 3);
+  mlirOperationStateAddResults(&attention, 1, &rows);
+  const int32_t operands[] = {1, 1, 1, 1, 0, 0, 0, 0, 0, 0}, results[] = {1, 0};
+  set(&attention, "operandSegmentSizes", sizes(context, 10, operands));
+  set(&attention, "resultSegmentSizes", sizes(context, 2, results));
+  set(&attention, "mask", mlirKVMaskAttrGetChecked(here, string("causal"), 0));
+  set(&attention, "scale",
+      mlirFloatAttrDoubleGet(context, mlirF64TypeGet(context), 0.125));
+  MlirOperation made = mlirOperationCreate(&attention);
+  mlirBlockAppendOwnedOperation(body, made);
+
+  MlirOperationState end = mlirOperationStateGet(string("func.return"), here);
+  MlirValue result = mlirOperationGetResult(made, 0);
+  mlirOperationStateAddOperands(&end, 1, &result);
+  mlirBlockAppendOwnedOperation(body, mlirOperationCreate(&end));
+
+  MlirRegion region = mlirRegionCreate();
+  mlirRegionAppendOwnedBlock(region, body);
+  MlirOperationState function =
+      mlirOperationStateGet(string("func.func"), here);
+  set(&function, "sym_name", mlirStringAttrGet(context, string("attend")));
+  set(&function, "function_type",
+      mlirTypeAttrGet(mlirFunctionTypeGet(context, 6, types, 1, &rows)));
+  mlirOperationStateAddOwnedRegions(&function, 1, &region);
+  MlirModule module = mlirModuleCreateEmpty(here);
+  mlirBlockAppendOwnedOperation(mlirModuleGetBody(module),
+                                mlirOperationCreate(&function));
+  EXPECT(mlirOperationVerify(mlirModuleGetOperation(module)));
+
+  static Text built;
+  mlirOperationPrint(mlirModuleGetOperation(module), append, &built);
+  MlirModule parsed = mlirModuleCreateParse(context, string(Readme));
+  text.size = 0;
+  mlirOperationPrint(mlirModuleGetOperation(parsed), append, &text);
+  EXPECT(built.size > 0 && strcmp(built.bytes, text.bytes) == 0);
+  mlirModuleDestroy(parsed);
+  mlirModuleDestroy(module);
+}
+
 int main(void) {
   mlirRegisterKVPasses();
   MlirContext context = mlirContextCreate();
@@ -168,6 +265,7 @@ int main(void) {
   testCollections(context);
   testOthers(context);
   testPasses(context);
+  testBuilding(context);
   mlirContextDestroy(context);
   if (failures == 0)
     printf("all as expected\n");
