@@ -69,7 +69,8 @@ install(FILES tools/kv_command_line.py tools/kv_launcher.py ${CMAKE_BINARY_DIR}/
 if(KV_ENABLE_COMPILER)
   # kv_mlir_target says why not 23.
   kv_install_libraries(compiler KVMLIRCompilerTargets 20
-    KVDialect KVPasses KVRegistration KVCompiler)
+    KVDialect KVPasses KVRegistration KVCompiler KVCAPI)
+  install(DIRECTORY include/kv-c DESTINATION ${headers} COMPONENT compiler)
   foreach(tree ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
     install(DIRECTORY ${tree}/include/kv/
       DESTINATION ${headers}/kv COMPONENT compiler
@@ -99,7 +100,7 @@ endif()
 # Python package: what the documents use after scripts/demo.sh.
 set(parts kv-route KVCuda KVEventsLibrary KVMetricsLibrary KVMpiLibrary
   KVTiersLibrary KVTransportLibrary kv-opt kv-compile kv-lsp-server kv-reduce
-  KVPlugin kvmlir-python)
+  KVPlugin KVCAPI kvmlir-python)
 list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_NAME_IF_EXISTS:\\1>")
 add_custom_target(tour DEPENDS demo kv-run KVRuntimeC KVServing ${parts})
 

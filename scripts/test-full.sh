@@ -11,6 +11,7 @@
 #   the CUDA kernels' full product on the emulator, and their tests with sums in four other orders
 #   the PTX of every kernel on the emulator's machine, for each chip
 #   the CPU's generated attention in every combination of its parameters
+#   wheels, in clean systems
 #   models' logits and equal bits with whole products of kinds, types, files, pages and threads
 #   Gemma 3 270M (238 MB to download; Gemma's terms apply): the demo with it, and its texts against llama.cpp's
 set -euo pipefail
@@ -41,6 +42,7 @@ scripts/fuzz-steps.sh
 .venv/bin/python test/python/serving/clients/run.py
 scripts/test-kernels.sh
 scripts/check-attention.sh
+scripts/test-wheel.sh
 build release
 for chip in 80 90a 100a 120; do
   KV_PTX_CHIP=$chip KV_PTX_EVERY_ROW=1 build/release/bin/KVPtxKernelTests \

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # test-wheel.sh [PYTHON]: builds the wheel of the package kvmlir with g++ and
 # without LLVM, installs it in an environment of its own, and runs the tests of the
-# package on what was installed. The tests compile with build/release. Some minutes;
-# needs PyPI.
+# package on what was installed. The tests compile with build/release. Then the wheel that
+# holds everything, in root file systems of Debian 12 and 13 that debootstrap makes
+# (build/roots): benchmarks/wheel.py, which writes build/bench/wheel.json. Root; needs PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -25,7 +26,7 @@ step "environment" "$python" -m venv "$folder/venv"
 step "packages" "$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check \
   -r scripts/requirements.txt "$wheel"
 site=$("$folder/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("platlib"))')
-for library in "$site"/kvmlir/*.so; do
+for library in "$site"/kvmlir/*.so "$site"/kvmlir/lib/*.so; do
   needed=$(readelf -d "$library" | sed -n 's/.*NEEDED.*\[\(.*\)\].*/\1/p')
   echo "$(basename "$library") needs: $(echo $needed)"
   if echo "$needed" | grep -qiE 'llvm|mlir'; then
@@ -35,3 +36,7 @@ for library in "$site"/kvmlir/*.so; do
 done
 KV_NO_SKIP=1 KV_PYTHON_PACKAGE=$site "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider \
   test/python/kvmlir/test_kvmlir_{managers,session}.py
+
+scripts/wheel.sh
+scripts/fetch-smollm2.sh build/models
+.venv/bin/python benchmarks/wheel.py build/wheel/dist/kvmlir-*.whl

@@ -14,9 +14,10 @@ PACKAGE = "tools/kv-import/kv_import"
 # Folders of public headers -> the folder that implements them. Those of include/kv/Runtime are runtime/NAME.
 PUBLIC = {"include/kv/ABI": "abi", "include/kv/Definition": "definition", "include/kv/Dialect": "dialect",
           "include/kv/Passes": "passes", "include/kv/Kernels": "kernels/reference",
-          "include/kv/Compiler": "lib/Compiler", "include/kv/Registration": "lib/Registration"}
+          "include/kv/Compiler": "lib/Compiler", "include/kv/Registration": "lib/Registration",
+          "include/kv-c": "lib/CAPI"}
 # Made by the build, or of an installed library.
-ELSEWHERE = ("mlir/", "llvm/", "lld/", "nanobind", "kv/Dialect/KV", "kv/Passes/Passes.h.inc")
+ELSEWHERE = ("mlir/", "llvm/", "lld/", "mlir-c/", "nanobind", "kv/Dialect/KV", "kv/Passes/Passes.h.inc")
 ANYTHING = ("test", "benchmarks")
 
 
