@@ -3,16 +3,16 @@
     python import_mutants.py COUNT [SEED [PROCESSES]]
 
 COUNT changes of GGUF files, config.json, the index of shards, tokenizer files and safetensors files; a change
-is of one key or of bytes. What differs from an import or a sentence (another exception, a hang, text on
+is of one key or of bytes. What differs from an import or a sentence (another exception, a signal, a hang, text on
 standard error) ends the program with the seed that repeats it."""
 
+import concurrent.futures
 import contextlib
 import copy
 import functools
 import io
 import json
 import math
-import multiprocessing
 import os
 import random
 import shutil
@@ -246,6 +246,7 @@ def run(count, seed, folder):
     models, path = make_models(folder / "base")
     for i in range(seed, seed + count):
         chosen = random.Random(i)
+        (folder / "seed").write_text(str(i))
         what, target = change(models, path, folder / "changed", chosen)
         wrong = attempt(target, folder / "out", whole=i % 16 == 0)
         if wrong:
@@ -262,13 +263,16 @@ def _part(arguments):
 def main():
     count, seed = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
     processes = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    with tempfile.TemporaryDirectory() as folder, multiprocessing.Pool(processes) as pool:
-        share = -(-count // processes)
-        for wrong in pool.imap_unordered(_part, [(share, seed + k * share, f"{folder}/{k}")
-                                                 for k in range(processes)]):
-            if wrong:
-                pool.terminate()
-                sys.exit(f"import_mutants: {wrong}")
+    share = -(-count // processes)
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ProcessPoolExecutor(processes) as pool:
+        parts = [pool.submit(_part, (share, seed + k * share, f"{folder}/{k}")) for k in range(processes)]
+        try:
+            found = [wrong for part in concurrent.futures.as_completed(parts) if (wrong := part.result())]
+        except concurrent.futures.process.BrokenProcessPool:
+            seeds = ", ".join(path.read_text() for path in sorted(Path(folder).glob("*/seed")))
+            sys.exit(f"import_mutants: one of the seeds {seeds} has ended its process")
+        if found:
+            sys.exit(f"import_mutants: {'; '.join(found)}")
     print(f"import_mutants: {count} changed files from seed {seed} on, each imported or refused in one sentence")
 
 

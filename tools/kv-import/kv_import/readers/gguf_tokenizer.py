@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers
 from tokenizers.processors import ByteLevel, Sequence, TemplateProcessing
@@ -35,6 +36,21 @@ def made(make, what):
         raise
     except BaseException as error:  # it raises plain Exception, and of a panic a BaseException
         raise ImportFailure(f"{what}: {' '.join(str(error).split())}")
+
+
+def made_of_file(make, what):
+    """The same of a file that the package reads: there are some that end its process."""
+    child = os.fork()
+    if child == 0:
+        try:
+            with _quiet():
+                make()
+        finally:  # of an exception the parent says what it is
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        raise ImportFailure(f"{what}: the package ends with {signal.Signals(os.WTERMSIG(status)).name}")
+    return made(make, what)
 
 
 def _merges_of_scores(tokens, scores):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..model.checks import regular_file
 from ..model.errors import ImportFailure
-from .gguf_tokenizer import made
+from .gguf_tokenizer import made_of_file
 from ..model.schema import Generation, SpecialTokens, checked
 
 # Tokens that end an answer whatever the file says (the set that llama.cpp looks for by name).
@@ -92,7 +92,8 @@ def _hugging_face(folder, source, options):
                                 "config.json, tokenizer.json and *.safetensors "
                                 "(--no-tokenizer imports the model without a tokenizer)")
         regular_file(path)
-        tokenizer = made(lambda: Tokenizer.from_file(str(path)), f"{path}: not a tokenizer of the tokenizers package")
+        tokenizer = made_of_file(lambda: Tokenizer.from_file(str(path)),
+                                 f"{path}: not a tokenizer of the tokenizers package")
         (folder / "tokenizer.json").write_bytes(path.read_bytes())
     settings = read_json(source.folder / "tokenizer_config.json", wanted=False)
     said = source.folder / "generation_config.json"
