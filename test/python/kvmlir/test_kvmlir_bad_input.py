@@ -83,3 +83,35 @@ def test_requests(server, fields, sentence):
     with pytest.raises(ValueError) as raised:
         server.add(**{"tokens": [1], **fields})
     assert str(raised.value) == sentence and server.num_requests == 0
+
+
+@pytest.mark.parametrize("number, bits", ((2**31, 32), (-2**31 - 1, 32), (2**63, 64), (-2**64, 64), (10**5000, 64)), ids=range(5))
+def test_integers_beyond_their_type(number, bits):
+    """Of any call: one sentence, not nanobind's list of signatures."""
+    manager, context = paged(), kvmlir.TextContext([1, 2, 3], 1)
+    manager.claim(1)
+    of_32 = (lambda: manager.claim(2, number), lambda: manager.num_free_blocks_of(number), lambda: context.update(number),
+             lambda: manager.alloc(context, number), lambda: manager.probe(context, number),
+             lambda: manager.get_runtime_inputs([context], number), lambda: context.set_retention(number),
+             lambda: context.set_retention(1, 0, number))
+    of_64 = (lambda: context.skip(number), lambda: context.rewind(number), lambda: context.limit_active(number),
+             lambda: context.append([1], number), lambda: context.add_image(number, 1, bytes(16)),
+             lambda: manager.fork(1, kvmlir.TextContext([1], 2), number), lambda: manager.truncate(1, number),
+             lambda: manager.blocks_for(number), lambda: manager.set_time(number), lambda: PARAMS.block_shape(number),
+             lambda: kvmlir.PagedKVCacheManager.max_supported_sequence_length(PARAMS, 1, number))
+    given = str(number) if number < 10**99 else f"of {number.bit_length()} bits"
+    for call in of_32 if bits == 32 else of_64:
+        with pytest.raises(kvmlir.InvalidArgumentError) as raised:
+            call()
+        assert str(raised.value) == f"an argument is {given}, allowed: {-2**(bits - 1)} to {2**(bits - 1) - 1}"
+    assert context.active_length == 3 and manager.contains(1)
+
+
+def test_negative_replicas():
+    """C takes these for all replicas, or for any."""
+    for replica in (-1, -2**31):
+        for call, name in ((paged().num_free_blocks_of, "replica is {}, allowed: 0 or more"),
+                           (lambda replica: paged().claim(1, replica), "replica_idx is {}, allowed: None, or 0 or more")):
+            with pytest.raises(kvmlir.InvalidArgumentError) as raised:
+                call(replica)
+            assert str(raised.value) == name.format(replica)
