@@ -8,10 +8,9 @@
 #ifndef KV_PYTHON_COMMON_H
 #define KV_PYTHON_COMMON_H
 
+#include "Integers.h"
 #include "kv/Runtime/C/Runtime.h"
 
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>

@@ -31,6 +31,16 @@ static const char *classOf(int32_t status, int32_t refusal) {
   }
 }
 
+void kv::python::raiseBeyond(nb::handle integer, int64_t least, int64_t most) {
+  // Python writes no number of thousands of digits.
+  int64_t bits = nb::cast<int64_t>(integer.attr("bit_length")());
+  std::string number = bits <= 256 ? nb::cast<std::string>(nb::str(integer))
+                                   : "of " + std::to_string(bits) + " bits";
+  raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
+        "an argument is " + number + ", allowed: " + std::to_string(least) +
+            " to " + std::to_string(most));
+}
+
 std::string kv::python::toSnake(std::string_view name) {
   std::string text;
   bool upper = false; // DType is one word

@@ -11,12 +11,19 @@ using namespace kv::python;
 // Requests
 //===----------------------------------------------------------------------===//
 
+/// C takes a negative replica for no certain one.
+static void checkReplica(int32_t replica, const char *name,
+                         const char *others) {
+  if (replica < 0)
+    raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
+          std::string(name) + " is " + std::to_string(replica) +
+              ", allowed: " + others + "0 or more");
+}
+
 static void claim(Manager &own, nb::handle id, std::optional<int32_t> replica) {
   IdUse use(id);
-  if (replica && *replica < 0)
-    raise(KV_STATUS_INVALID_ARGUMENT, KV_REFUSAL_NONE,
-          "replica_idx is " + std::to_string(*replica) +
-              ", allowed: None, or 0 or more");
+  if (replica)
+    checkReplica(*replica, "replica_idx", "None, or ");
   check(kvManagerClaim(own.handle, use.value(), replica.value_or(-1)));
   if (use.value() >= FirstNamedId) {
     uint64_t number = use.value();
@@ -357,6 +364,7 @@ static void definePages(ManagerClass &manager) {
       .def(
           "num_free_blocks_of",
           [](const Manager &own, int32_t replica) {
+            checkReplica(replica, "replica", "");
             return get<int64_t>([&](auto *out) {
               return kvManagerNumFreeBlocks(own.handle, replica, out);
             });

@@ -16,11 +16,16 @@ SETTINGS = {
     "awq": {"quant_method": "awq", "bits": 4, "group_size": GROUP, "version": "GEMM", "zero_point": True},
     "packed": {"quant_method": "compressed-tensors", "format": "pack-quantized", "config_groups": {"group_0": {
         "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": GROUP}}}},
+    "w8a16": {"quant_method": "compressed-tensors", "format": "pack-quantized", "config_groups": {"group_0": {
+        "weights": {"num_bits": 8, "type": "int", "strategy": "group", "group_size": GROUP}}}},
+    "gptq_middle": {"quant_method": "gptq", "bits": 4, "group_size": GROUP, "sym": True},
     "nf4": {"quant_method": "bitsandbytes", "load_in_4bit": True, "load_in_8bit": False, "bnb_4bit_quant_type": "nf4"},
     "fp4": {"load_in_4bit": True, "bnb_4bit_quant_type": "fp4"},  # old folders name no method
     "nested": {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_use_double_quant": True},
     "int8": {"quant_method": "bitsandbytes", "load_in_8bit": True, "load_in_4bit": False},
 }
+EIGHT = ("gptq_v2", "w8a16")
+MIDDLE = ("packed", "w8a16", "gptq_middle")  # zeros are in the middle
 METHODS = {"packed": "pack-quantized", "gptq_v2": "gptq"} | dict.fromkeys(("nf4", "fp4", "nested"), "bitsandbytes")
 # Of NF4, as its paper lists them; of FP4: a sign, two bits of exponent (0: 1/16 of the others' unit), one of mantissa.
 NF4 = (-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635,
@@ -41,22 +46,23 @@ def pack(integers, bits, order=None):
 
 def stored(kind, matrix, random, listed=False):
     """{part: tensor} of integers near a matrix [N, K], and what they stand for."""
-    bits = 8 if kind == "gptq_v2" else 4
+    bits = 8 if kind in EIGHT else 4
     count, columns = matrix.shape
     groups = columns // GROUP
     scales = (0.5 + random.random((count, groups))).astype(np.float16)
-    zeros = random.integers(1, 1 << bits, (count, groups)) if kind != "packed" else np.full((count, groups), 8)
+    zeros = (np.full((count, groups), 1 << (bits - 1)) if kind in MIDDLE
+             else random.integers(1, 1 << bits, (count, groups)))
     integers = random.integers(0, 1 << bits, (count, columns))
     group_of = random.permutation(np.arange(columns) // GROUP) if listed else np.arange(columns) // GROUP
     values = (integers - zeros[:, group_of]).astype(np.float32) * scales[:, group_of].astype(np.float32)
-    if kind == "packed":
-        parts = {"weight_packed": pack(integers, 4), "weight_scale": scales,
+    if kind in ("packed", "w8a16"):
+        parts = {"weight_packed": pack(integers, bits), "weight_scale": scales,
                  "weight_shape": np.array([count, columns], np.int64)}
     elif kind == "awq":
         parts = {"qweight": pack(integers.T, 4, AWQ_ORDER), "qzeros": pack(zeros.T, 4, AWQ_ORDER), "scales": scales.T}
     else:
         parts = {"qweight": pack(integers, bits).T, "scales": scales.T,
-                 "qzeros": pack(zeros.T - (1 if kind == "gptq" else 0), bits)}
+                 "qzeros": pack(zeros.T - (kind != "gptq_v2"), bits)}
         if listed:
             parts["g_idx"] = group_of.astype(np.int32)
     return parts, values

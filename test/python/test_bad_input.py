@@ -237,22 +237,6 @@ def test_config_values(tmp_path, config, weights, key, value, part):
     refused(folder, tmp_path, "config.json", part)
 
 
-@pytest.mark.parametrize("kind, key", (("qwen3_next", "linear_value_head_dim"), ("qwen3_next", "linear_num_key_heads"),
-                                       ("granite_hybrid", "mamba_d_state"), ("llama", "head_dim"),
-                                       ("gpt_oss", "num_local_experts"), ("phi3", "intermediate_size")))
-def test_numbers_of_no_model(tmp_path, kind, key):
-    """No list of so many rows is made."""
-    config = synthetic.make_config(kind)
-    folder = folder_with(tmp_path, config, synthetic.make_weights(config), **{
-        key: 2**30, **({"linear_num_value_heads": 2**30} if "key_heads" in key else {})})
-    refused(folder, tmp_path, "config.json", "its numbers call for", "at most 16777216 rows and columns are supported")
-
-
-def test_too_little_memory(tmp_path):
-    with mock.patch("kv_import.cli.import_model", side_effect=MemoryError("Unable to allocate 9 GiB")):
-        refused(tmp_path, tmp_path, "this machine has too little memory: Unable to allocate 9 GiB")
-
-
 def test_mistral_window(tmp_path):
     config = synthetic.make_config("mistral")
     weights = synthetic.make_weights(config)
@@ -392,7 +376,7 @@ def test_experts(tmp_path):
     folder = family_folder(tmp_path, "qwen3_moe", lambda weights: weights.update(
         {f"{prefix}8.up_proj.weight": np.ones((48, 64), dtype=np.float32)}))
     refused(folder, tmp_path, f"{prefix}8.up_proj.weight", "no qwen3_moe model")
-    refused(family_folder(tmp_path, "qwen3_moe", num_experts=10 ** 9), tmp_path,
+    refused(family_folder(tmp_path, "qwen3_moe", num_experts=10 ** 5), tmp_path,
             "experts.8.gate_proj.weight is missing")
     name = f"{prefix}gate_up_proj"
     folder = family_folder(tmp_path, "gpt_oss", lambda weights: weights.update(

@@ -3,6 +3,7 @@ stand for."""
 
 import json
 
+import gguf
 import numpy as np
 import pytest
 
@@ -12,14 +13,15 @@ from kv_import.readers.bitsandbytes import FourBitMatrices
 from kv_import.readers.hf_reader import HuggingFaceSource
 from kv_import.readers.packed_integers import Scheme
 from kv_import.weights.weight_formats import choose_formats
-from packed_weights import METHODS, TAGS, as_bytes, folder_of, four_bits
+from packed_weights import EIGHT, METHODS, MIDDLE, TAGS, as_bytes, folder_of, four_bits
 from test_end_to_end import LIMIT, compare_logits
 from test_quantized import rounded_rows
 from tools import QUICK
 
 
 @pytest.mark.parametrize("kind, listed", (("gptq", False), ("gptq", True), ("gptq_v2", False), ("awq", False),
-                                          ("packed", False), ("nf4", False), ("fp4", False), ("nested", False)))
+                                          ("packed", False), ("w8a16", False), ("gptq_middle", False),
+                                          ("gptq_middle", True), ("nf4", False), ("fp4", False), ("nested", False)))
 def test_the_numbers(tmp_path, kind, listed):
     config, values = folder_of(tmp_path, kind, listed)
     source = HuggingFaceSource(tmp_path)
@@ -29,10 +31,17 @@ def test_the_numbers(tmp_path, kind, listed):
         np.testing.assert_array_equal(source.tensor(name, slice(16, 32)), matrix[16:32], err_msg=name)
         assert source.shapes()[name] == matrix.shape
     formats, notes = choose_formats(source, source.config, "keep", "bf16")
-    bits = 8 if kind == "gptq_v2" else 4
+    bits = 8 if kind in EIGHT else 4
+    if kind in MIDDLE and not listed:  # blocks hold the same numbers
+        assert formats == dict.fromkeys(values, f"q{bits}_0") and notes == []
+        for name, matrix in values.items():
+            blocks = source.blocks(name, slice(16, 48))
+            np.testing.assert_array_equal(gguf.dequantize(blocks, getattr(gguf.GGMLQuantizationType, f"Q{bits}_0")),
+                                          matrix[16:48], err_msg=name)
+        return
     elements = sum(matrix.size for matrix in values.values())
     assert formats == {} and notes == [
-        f"14 weights of {bits} bits ({METHODS.get(kind, kind)}) "
+        f"14 weights of {bits} bits ({METHODS.get(kind, kind.split('_')[0])}) "
         f"become bf16: {elements * 2 / 1e6:.1f} MB instead of {elements * bits / 8e6:.1f}; --weights q4_1 or q8_0 "
         "stores them smaller"]
 
@@ -50,12 +59,12 @@ def test_rows_of_odd_lengths():
         np.testing.assert_array_equal(read.values("m.weight", slice(begin, end)), values[begin:end])
 
 
-@pytest.mark.parametrize("kind", ("nested", "int8"))
+@pytest.mark.parametrize("kind", ("nested", "int8", "packed"))
 def test_logits(tmp_path, kind):
-    """Of 8 bits as they are, with rows rounded; of 4 bits as numbers."""
+    """As they are, with rows rounded, where a format holds the same numbers."""
     config, values = folder_of(tmp_path / "hf", kind)
     weights = {name: values.get(name, matrix) for name, matrix in synthetic.make_weights(config).items()}
-    if kind != "int8":
+    if kind == "nested":
         compare_logits(tmp_path, "hf", config, weights, "f32", LIMIT["f32"], compiled=(QUICK,))
         return
     assert set(choose_formats(HuggingFaceSource(tmp_path / "hf"), config, "keep", "f32")[0]) == set(values)

@@ -85,12 +85,14 @@ def test_requests(server, fields, sentence):
     assert str(raised.value) == sentence and server.num_requests == 0
 
 
-@pytest.mark.parametrize("number, bits", ((2**31, 32), (-2**31 - 1, 32), (2**63, 64), (-2**64, 64), (10**5000, 64)), ids=range(5))
+@pytest.mark.parametrize("number, bits", ((2**31, 32), (-2**31 - 1, 32), (2**63, 64), (-2**64, 64), (10**5000, 64)),
+                         ids=range(5))
 def test_integers_beyond_their_type(number, bits):
     """Of any call: one sentence, not nanobind's list of signatures."""
     manager, context = paged(), kvmlir.TextContext([1, 2, 3], 1)
     manager.claim(1)
-    of_32 = (lambda: manager.claim(2, number), lambda: manager.num_free_blocks_of(number), lambda: context.update(number),
+    of_32 = (lambda: manager.claim(2, number), lambda: manager.num_free_blocks_of(number),
+             lambda: context.update(number),
              lambda: manager.alloc(context, number), lambda: manager.probe(context, number),
              lambda: manager.get_runtime_inputs([context], number), lambda: context.set_retention(number),
              lambda: context.set_retention(1, 0, number))
@@ -111,7 +113,8 @@ def test_negative_replicas():
     """C takes these for all replicas, or for any."""
     for replica in (-1, -2**31):
         for call, name in ((paged().num_free_blocks_of, "replica is {}, allowed: 0 or more"),
-                           (lambda replica: paged().claim(1, replica), "replica_idx is {}, allowed: None, or 0 or more")):
+                           (lambda replica: paged().claim(1, replica),
+                            "replica_idx is {}, allowed: None, or 0 or more")):
             with pytest.raises(kvmlir.InvalidArgumentError) as raised:
                 call(replica)
             assert str(raised.value) == name.format(replica)

@@ -87,6 +87,6 @@ def check_numbers(path, config):
         raise ImportFailure(f"{path}: experts of {config.hidden} and {config.intermediate} rows; "
                             "both must be multiples of 16")
     for weight in config.weights():
-        if max(weight.shape) > MAX_ROWS:
+        if weight.role != "table" and max(weight.shape) > MAX_ROWS:
             raise ImportFailure(f"{path}: its numbers call for {weight.name} of the shape {list(weight.shape)}; at most "
                                 f"{MAX_ROWS} rows and columns are supported")

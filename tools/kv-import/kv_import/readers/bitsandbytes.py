@@ -71,10 +71,9 @@ class FourBitMatrices:
             self.shapes[name] = shape, tuple(parts)
             index[name] = index[name][0], shape, "packed"
 
-    @property
-    def size(self):
-        """Bytes of all matrices in the file, but for factors."""
-        return sum(math.prod(shape) for shape, _ in self.shapes.values()) // 2
+    @staticmethod
+    def format(name):
+        """No blocks hold numbers of such a map."""
 
     def _entries(self, name, shape):
         """The state of a matrix."""

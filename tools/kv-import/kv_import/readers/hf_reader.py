@@ -91,7 +91,7 @@ class HuggingFaceSource:
         self.hybrid = None
         if self.config.recurrent:
             self.hybrid = HybridTensors(
-                self.config, lambda name: self._stored(self._place_name(name), slice(None)))
+                self.config, lambda name: self._stored(self.place_name(name), slice(None)))
 
     def _packed(self, method, scheme):
         """Matrices that are packed several elements to a number; None: there are none."""
@@ -114,13 +114,13 @@ class HuggingFaceSource:
 
     def found_as(self, name):
         """What the files call the tensor that holds a weight, for messages."""
-        return self._original(self._place_name(name))
+        return self._original(self.place_name(name))
 
     def _original(self, name):
         """What the files call a tensor of the index, or would call it."""
         return self.originals.get(name) or _renamed(name, {ours: theirs for theirs, ours in self.family.names.items()})
 
-    def _place_name(self, name):
+    def place_name(self, name):
         """The tensor of the index that holds a weight."""
         if self.config.latent and latent.is_part(name):
             return latent.stored_name(name)
@@ -149,7 +149,7 @@ class HuggingFaceSource:
         """The quantised format of a tensor; None for numbers."""
         if self._is_of_experts(name):
             return self.experts.format(name)
-        return self._stored_format(self._place_name(name))
+        return self._stored_format(self.place_name(name))
 
     def blocks(self, name, rows=slice(None)):
         """The blocks of a quantised tensor: u8 [rows, bytes of a row]."""
@@ -171,6 +171,10 @@ class HuggingFaceSource:
         if name == "lm_head.weight" and self.family.unit_head in self.raw.get("architectures", ()):
             values = values / np.maximum(np.linalg.norm(values, axis=1, keepdims=True), np.float32(1e-12))
         return values
+
+    def packs(self, name):
+        """Whether a tensor of the files is packed."""
+        return self.packed is not None and name in self.packed.shapes
 
     def _is_of_experts(self, name):
         return self.experts is not None and self.experts.holds(name)
@@ -194,7 +198,7 @@ class HuggingFaceSource:
 
     def _placed(self, name, rows, **how):
         """Some rows of a weight, which may be rows of another tensor."""
-        stored = self._place_name(name)
+        stored = self.place_name(name)
         if not self.family.fused:
             return self._stored(stored, rows, **how)
         if self.family.grouped and stored != name:
@@ -205,15 +209,17 @@ class HuggingFaceSource:
 
     def _stored_format(self, name):
         """The quantised format of a tensor of the files."""
+        if self.packs(name):
+            return self.packed.format(name)
         if name in self.floats:
             return float8.FORMATS[self.index[name][2]]
         return "i8" if name in self.scales else None
 
     def _stored(self, name, rows, as_blocks=False):
         """Some rows of a tensor of the files, as f32; bytes of blocks as they are. `as_blocks`: of a
-        matrix of i8, its rows with their scales."""
-        if self.packed and name in self.packed.shapes:
-            return self.packed.values(name, rows)
+        matrix that has a format, its blocks."""
+        if self.packs(name):
+            return self.packed.blocks(name, rows) if as_blocks else self.packed.values(name, rows)
         path, shape, _ = self.index[name]
         original = self.originals.get(name, name)
         with safe_open(path, framework="np") as file:

@@ -5,7 +5,9 @@ Of a module with the matrix [N, K], G groups of a row:
 
     GPTQ    qweight [K / p, N], qzeros [G, N / p], scales [G, N], perhaps g_idx [K]
     AWQ     qweight [K, N / p], qzeros [G, N / p], scales [G, N]
-    packed  weight_packed [N, K / p], weight_scale [N, G], perhaps weight_zero_point [N / p, G], weight_shape"""
+    packed  weight_packed [N, K / p], weight_scale [N, G], perhaps weight_zero_point [N / p, G], weight_shape
+
+Where the zeros are in the middle and the scales have 16 bits, blocks of q4_0 or q8_0 hold the same numbers."""
 
 from collections import namedtuple
 
@@ -15,6 +17,7 @@ from .bitsandbytes import bits_of, method_of
 from .compressed_tensors import check_absent
 from ..model.errors import ImportFailure
 
+GROUP = 32  # elements of a block of q4_0 or q8_0
 # Of eight integers in an i32 of AWQ, by their column: their place.
 AWQ_PLACES = (0, 4, 1, 5, 2, 6, 3, 7)
 # method -> (the part that names the matrix, all parts).
@@ -86,6 +89,7 @@ class PackedIntegers:
     def __init__(self, where, scheme, index, read):
         self.where, self.scheme, self.read = where, scheme, read
         self.last = None, None  # the parts of the matrix that was read last, of which rows are still wanted
+        self.formats = {}  # of matrices that were asked for
         main, kinds = PARTS[scheme.method]
         self.shapes = {}
         for name in [name for name in index if name.endswith(f".{main}")]:
@@ -94,11 +98,6 @@ class PackedIntegers:
             shape = self._shape(module, {kind: part[1] for kind, part in parts.items()})
             self.shapes[f"{module}weight"] = shape, tuple(parts)
             index[f"{module}weight"] = parts[main][0], shape, "packed"
-
-    @property
-    def size(self):
-        """Bytes of all matrices in the file, but for scales."""
-        return sum(rows * columns for (rows, columns), _ in self.shapes.values()) * self.scheme.bits // 8
 
     def _shape(self, module, parts):
         """[N, K]; all parts are there and of sizes that fit."""
@@ -123,8 +122,37 @@ class PackedIntegers:
             raise ImportFailure(f"{self.where}: the tensors of {module}weight have sizes that do not fit: {parts}")
         return rows, columns
 
+    def format(self, name):
+        """Of blocks that hold the same numbers as a matrix; None: there are none."""
+        if name not in self.formats:
+            rows, columns = self.shapes[name][0]
+            _, zeros, scales, groups = self._read(name, slice(0, rows))
+            blocks = groups.reshape(-1, GROUP) if columns % GROUP == 0 else np.arange(2)[None]
+            with np.errstate(over="ignore"):
+                held = (blocks == blocks[:, :1]).all() and (scales.astype(np.float16) == scales).all()
+            middle = np.all(zeros == 1 << (self.scheme.bits - 1))
+            self.formats[name] = f"q{self.scheme.bits}_0" if held and middle else None
+        return self.formats[name]
+
+    def blocks(self, name, rows):
+        """Some rows of a matrix as blocks of its format."""
+        integers, _, scales, groups = self._read(name, rows)
+        integers = integers.reshape(len(integers), -1, GROUP)
+        if self.scheme.bits == 4:
+            quants = (integers[..., :GROUP // 2] | integers[..., GROUP // 2:] << 4).astype(np.uint8)
+        else:
+            quants = (integers - 128).astype(np.int8).view(np.uint8)
+        halves = scales[:, groups[::GROUP]].astype(np.float16)[..., None].view(np.uint8)
+        return np.concatenate([halves, quants], axis=2).reshape(len(integers), -1)
+
     def values(self, name, rows):
         """Some rows of a matrix, f32."""
+        integers, zeros, scales, groups = self._read(name, rows)
+        zeros = zeros[:, groups] if np.ndim(zeros) else zeros
+        return (integers - zeros).astype(np.float32) * scales[:, groups]
+
+    def _read(self, name, rows):
+        """Of some rows of a matrix: integers, zeros (one, or of each group), scales, the group of each column."""
         (count, columns), kinds = self.shapes[name]
         if self.last[0] != name:
             module = name.removesuffix("weight")
@@ -141,8 +169,7 @@ class PackedIntegers:
             integers, zeros = self._turned(parts, method, bits, shift, begin, end)
             scales = parts["scales"][:, begin:end].T.astype(np.float32)
             groups = self._groups(name, columns, scales.shape[1], parts.get("g_idx"))
-        zeros = zeros[:, groups] if np.ndim(zeros) else zeros
-        return (integers - zeros).astype(np.float32) * scales[:, groups]
+        return integers, zeros, scales, groups
 
     @staticmethod
     def _turned(parts, method, bits, shift, begin, end):

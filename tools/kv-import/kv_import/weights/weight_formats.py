@@ -36,18 +36,20 @@ def choose_formats(source, config, choice, dtype):
         stored = sum(_bytes(source.format(weight.name), weight.shape) for weight in weights)
         notes.append(f"{len(weights)} weights {why} (the first: {source.found_as(weights[0].name)}), are stored "
                      f"dense: {dense / 1e6:.1f} MB instead of {stored / 1e6:.1f}")
-    return formats, [*notes, *_widened(source, formats, dtype)]
+    return formats, [*notes, *_widened(source, config, formats, dtype)]
 
 
-def _widened(source, formats, dtype):
+def _widened(source, config, formats, dtype):
     """What is said of packed integers that become numbers."""
     packed = getattr(source, "packed", None)
-    dense = [shape for name, (shape, _) in packed.shapes.items() if name not in formats] if packed else []
-    if not dense:
+    shapes = [weight.shape for weight in config.weights()
+              if packed and weight.name not in formats and source.packs(source.place_name(weight.name))]
+    if not shapes:
         return []
-    size = sum(math.prod(shape) for shape in dense) * (4 if dtype == "f32" else 2)
-    return [f"{len(dense)} weights of {packed.scheme.bits} bits ({packed.scheme.method}) become {dtype}: "
-            f"{size / 1e6:.1f} MB instead of {packed.size / 1e6:.1f}; --weights q4_1 or q8_0 stores them smaller"]
+    elements, bits = sum(map(math.prod, shapes)), packed.scheme.bits
+    return [f"{len(shapes)} weights of {bits} bits ({packed.scheme.method}) become {dtype}: "
+            f"{elements * (4 if dtype == 'f32' else 2) / 1e6:.1f} MB instead of {elements * bits / 8e6:.1f}; "
+            "--weights q4_1 or q8_0 stores them smaller"]
 
 
 def _bytes(format_, shape):
