@@ -81,13 +81,13 @@ def serve(system):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    body = json.dumps({"model": "any", "temperature": 0, "max_tokens": 24,
+    body = json.dumps({"model": "m", "temperature": 0, "max_tokens": 24,
                        "messages": [{"role": "user", "content": QUESTION}]}).encode()
     request = urllib.request.Request(f"http://127.0.0.1:{port}/v1/chat/completions", body,
                                      {"Content-Type": "application/json"})
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     begin = time.perf_counter()
-    process = system.start(f"exec kvmlir serve model.gguf --port {port}")
+    process = system.start(f"exec kvmlir serve model.gguf --served-model-name m --port {port}")
     try:
         while True:
             try:
@@ -98,7 +98,7 @@ def serve(system):
                     raise
                 time.sleep(0.05)
     finally:
-        process.terminate()
+        process.kill()  # unshare ends for no other signal, and all in it with it
     assert "Berlin" in answer["choices"][0]["message"]["content"], answer
     return time.perf_counter() - begin
 
