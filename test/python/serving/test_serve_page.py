@@ -111,7 +111,8 @@ def test_why_pages_missed(server):
         return usage.prompt_tokens_details.pages
 
     text = "why" * PAGE
-    for salt, why in ((None, "never_seen"), (None, "hit"), ("other", "other_scope")):
+    # The third asks whether somebody else has sent the text.
+    for salt, why in ((None, "never_seen"), (None, "hit"), ("other", "never_seen")):
         assert pages(text, cache_salt=salt) == [why] * 2 + ["always_computed"]
     plain = server.client().completions.create(model="tiny", prompt=text, max_tokens=1).usage
     assert not hasattr(plain.prompt_tokens_details, "pages")

@@ -202,7 +202,9 @@ class Engine:
         if ticket.explains and isinstance(self._manager, kvmlir.PagedKVCacheManager):
             context = kvmlir.TextGenerationContext(tokens)
             context.set_scope(salt=sampling["salt"])
-            ticket.pages = self._manager.explain(context)
+            # Whether others have sent this prompt is theirs to know.
+            ticket.pages = ["never_seen" if reason == "other_scope" else reason
+                            for reason in self._manager.explain(context)]
         ticket.stream = stream
         self._tickets[stream] = ticket
         bisect.insort(self._waiting, ticket, key=lambda one: one.priority)
