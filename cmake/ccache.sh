@@ -1,12 +1,16 @@
 #!/bin/sh
 # ccache.sh SOURCE COMPILER ARGUMENT...: a compiler's launcher whose cache serves
 # every clone. Paths below SOURCE count relative to the build folder. A precompiled
-# header names its clone; so ccache takes <header>.pch.sum for it, which hashes the
-# files that the header was made of.
+# header names the files of its clone, so each clone has its own; for those who include
+# one, ccache takes <header>.pch.sum, which hashes the files that it was made of.
 source=$1
 shift
-export CCACHE_BASEDIR="$source" CCACHE_NOHASHDIR=1 CCACHE_PCH_EXTSUM=1 \
+export CCACHE_PCH_EXTSUM=1 \
   CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+case $* in
+*-emit-pch*) ;;
+*) export CCACHE_BASEDIR="$source" CCACHE_NOHASHDIR=1 ;;
+esac
 # ccache makes every path relative but those behind -Xclang.
 to_source=$(realpath --relative-to=. "$source")
 for argument; do
