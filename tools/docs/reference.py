@@ -144,9 +144,13 @@ def models(record=None):
     out += rows(["architecture", "`model_type`", "through", "largest gap", "import, compile, run in s"],
                 [(row["architecture"], f"`{row['model_type']}`", ROADS[row["road"]], f"{row['gap']:.0e}", seconds(row))
                  for row in equal])
-    out += f"\nThe other {len(found['rows']) - len(equal)}, with what the command says:\n\n"
-    return out + "".join(f"- {row['architecture']} (`{row['model_type']}`): `{row['said']}`\n"
-                         for row in found["rows"] if not row["equal"])
+    refused = {}  # the folder's name, which stands first in what the command says, is that of the row
+    for row in found["rows"]:
+        if not row["equal"]:
+            said = row["said"].removeprefix(f"{row['name']}: ")
+            refused.setdefault(said, []).append(f"{row['architecture']} (`{row['model_type']}`)")
+    out += f"\nThe other {len(found['rows']) - len(equal)}, by what the command says:\n\n"
+    return out + "".join(f"- `{said}`: {', '.join(names)}\n" for said, names in refused.items())
 
 
 def status(which):

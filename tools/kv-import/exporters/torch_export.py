@@ -294,8 +294,8 @@ def export(model, folder, name, max_seq=None, fixed=None, last=False, narrow=Fal
 
 
 # Of layers, what is kept of the tokens before: kv-raise makes a cache of keys and values alone.
-STATES = {"linear_attention": "a state of linear attention", "conv": "the last rows of a convolution",
-          "hybrid": "a state beside attention", "hybrid_sliding": "a state beside attention",
+STATES = {"linear_attention": "a recurrent state", "conv": "the last rows of a convolution",
+          "hybrid": "a recurrent state", "hybrid_sliding": "a recurrent state",
           "indexed_attention": "an index of the keys", "minimax_m3_sparse": "an index of the keys",
           "compressed_sparse_attention": "compressed keys", "heavily_compressed_attention": "compressed keys"}
 
@@ -312,10 +312,10 @@ def check_layers(model):
     kinds = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None) or ()
     kept = next((STATES[kind] for kind in kinds if kind in STATES), None)
     if kept is None and getattr(model, "_is_stateful", False):
-        kept = "a state"
+        kept = "a recurrent state"
     if kept:
-        raise Refused(f"{config.model_type} has layers that keep {kept}; through PyTorch, models whose layers keep "
-                      "keys and values alone are taken")
+        raise Refused(f"some layers keep {kept}; layers of models that come through PyTorch may keep keys and values "
+                      "only")
 
 
 def text_model(folder):
