@@ -67,7 +67,7 @@ def KV_KernelAttr : AttrDef<KV_Dialect, "Kernel"> {
   let mnemonic = "kernel";
   let summary = "the kernel that `kv-select-kernel` chose for an operation";
   let description = [{
-    The attribute `kv.kernel` of a `kv.attention`, `kv.store` or `kv.copy_pages`.
+    The attribute `kv.kernel` of the operations that spec.md names (A10).
     No front end writes it.
 
     | kernel | what it is | takes a plan |

@@ -28,20 +28,20 @@ def make_model(folder):
     config = synthetic.make_config("llama", layers=8, hidden=256, intermediate=1024, heads=8, head_dim=32)
     weights = synthetic.make_weights(config)
     weights["model.embed_tokens.weight"] *= 0.25  # or one token would have all probability
-    return _import(folder, config, weights)
+    return import_model(folder, config, weights)
 
 
 def make_tiny(folder):
     """A quick one: a token takes a fraction of a millisecond."""
     config = synthetic.make_config("llama")
-    return _import(folder, config, synthetic.make_weights(config))
+    return import_model(folder, config, synthetic.make_weights(config))
 
 
-def _import(folder, config, weights):
+def import_model(folder, config, weights, target=None):
     synthetic.write_hf(folder / "hf", config, weights)
     done = run(KV_IMPORT, folder / "hf", "-o", folder / "model", "--page", str(PAGE), "--name", "tiny")
     assert done.returncode == 0, done.stderr
-    kvmlir.compile(folder / "model")
+    kvmlir.compile(folder / "model", target=target)
     return folder / "model"
 
 

@@ -39,7 +39,8 @@ def serve(options):
     text = ServedModel(options.model, options.served_model_name)
     texts = TextPool(text, note)
     try:
-        session = kvmlir.InferenceSession(options.device, options.threads, log=note)
+        session = kvmlir.InferenceSession(options.device, options.threads, deterministic=options.deterministic,
+                                          log=note)
         model = session.load(Path(options.model))
         manager = make_manager(model, options, text.name, note)
         text.max_tokens, text.vocab_size = manager.max_seq_len, model.manifest.model_vocab_size

@@ -73,6 +73,8 @@ def _add_table(group, rows):
 def _add_computing(group):
     add = group.add_argument
     add("--device", metavar="D", help="cpu (default), cuda or cuda:N: what the artifact is for")
+    add("--deterministic", action="store_true",
+        help="on a GPU: an answer does not depend on the requests beside it (on a CPU it never does)")
     add("--threads", type=integer(1, 4096), metavar="N", help="default: cores")
     _add_table(group, SERVER)
     add("--max-requests", type=integer(1, 2**31 - 1), default=1024, metavar="N",
