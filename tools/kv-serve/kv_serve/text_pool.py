@@ -116,11 +116,12 @@ class TextPool:
     def _start_nursery(self):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            # A session of its own: it does not see the terminal's interrupts.
+            # A group of its own does not see the terminal's interrupts. A session of its own would not know that
+            # the server's threads go first: Linux shares processors between sessions, whatever their niceness.
             self._nursery = subprocess.Popen(
                 [sys.executable, "-m", "kv_serve.text_process", str(theirs.fileno()), str(self._model.folder.folder),
                  self._model.name], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                start_new_session=True,
+                process_group=0,
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TOKENIZERS_PARALLELISM": "false"})
         self._orders = ours
 
