@@ -133,7 +133,8 @@ class Generation:
             raise
 
     async def _add(self, answer):
-        ticket = Ticket(lambda event: self._events.put_nowait((answer, event)), self.asked.priority,
+        events = self._events  # not self: a cycle would wait for the collector, which stops all threads
+        ticket = Ticket(lambda event: events.put_nowait((answer, event)), self.asked.priority,
                         self.asked.explains and answer.index % self.asked.best_of == 0)
         self._tickets[answer.index] = ticket
         own = {"seed": (self._sampling["seed"] + answer.index % self.asked.best_of) % 2**64}
