@@ -12,8 +12,6 @@ from channel_weights import channels
 from channel_weights import settings as channel_settings
 from kv_import import synthetic
 from kv_import.cli import main
-from kv_import.model.errors import ImportFailure
-from kv_import.readers.gguf_tokenizer import made_of_file
 from tools import KV_IMPORT, fails, quietly, run
 
 
@@ -206,18 +204,6 @@ def test_config_that_is_no_object(tmp_path, config, weights, text):
     folder = folder_with(tmp_path, config, weights)
     (folder / "config.json").write_text(text)
     refused(folder, tmp_path, "config.json")
-
-
-@pytest.mark.parametrize("prefix", ("x", "aaaa"))
-def test_a_tokenizer_that_ends_its_package(tmp_path, config, weights, prefix):
-    """Merges without the prefix: tokenizers 0.23 cuts a letter in two, or panics."""
-    path = folder_with(tmp_path, config, weights) / "tokenizer.json"
-    tokenizer = json.loads(path.read_text())
-    tokenizer["model"]["continuing_subword_prefix"] = prefix
-    path.write_text(json.dumps(tokenizer))
-    refused(path.parent, tmp_path, f"{path}: not a tokenizer of the tokenizers package: ")
-    with pytest.raises(ImportFailure, match="x: the package ends with SIGABRT"):
-        made_of_file(os.abort, "x")
 
 
 @pytest.mark.parametrize("key,value,part", [
