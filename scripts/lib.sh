@@ -72,3 +72,29 @@ exporters() {
     --disable-pip-version-check -r "$requirements"
   cp "$requirements" "$folder/requirements.txt"
 }
+
+# has_sum SHA256 FILE: whether the file is there and has the sum.
+has_sum() { [ -f "$2" ] && printf '%s  %s\n' "$1" "$2" | sha256sum --check --status; }
+
+# begin_fetch DIR NAME SHA256: ends the script where DIR/NAME is there already. Otherwise sets `work`, a folder that
+# ends with the script, and `python`, whose pip downloads.
+begin_fetch() {
+  mkdir -p "$1"
+  if has_sum "$3" "$1/$2"; then
+    echo "$1/$2: present"
+    exit 0
+  fi
+  python=$(cd "$(dirname "$0")/.." && pwd)/.venv/bin/python
+  [ -x "$python" ] || python=python3
+  work=$(mktemp -d "$1/.fetch.XXXXXX")
+  trap 'rm -rf "$work"' EXIT INT TERM
+}
+
+# end_fetch FILE DIR NAME SHA256: FILE becomes DIR/NAME if it has the sum.
+end_fetch() {
+  has_sum "$4" "$1" || {
+    echo "$0: $3 has another sha256 than the pinned one" >&2
+    exit 1
+  }
+  mv "$1" "$2/$3"
+}
