@@ -125,8 +125,8 @@ class PackedIntegers:
     def format(self, name):
         """Of blocks that hold the same numbers as a matrix; None: there are none."""
         if name not in self.formats:
-            rows, columns = self.shapes[name][0]
-            _, zeros, scales, groups = self._read(name, slice(0, rows))
+            columns = self.shapes[name][0][1]
+            zeros, scales, groups = self._scaling(name, slice(None))
             blocks = groups.reshape(-1, GROUP) if columns % GROUP == 0 else np.arange(2)[None]
             with np.errstate(over="ignore"):
                 held = (blocks == blocks[:, :1]).all() and (scales.astype(np.float16) == scales).all()
@@ -136,7 +136,8 @@ class PackedIntegers:
 
     def blocks(self, name, rows):
         """Some rows of a matrix as blocks of its format."""
-        integers, _, scales, groups = self._read(name, rows)
+        _, scales, groups = self._scaling(name, rows)
+        integers = self._integers(name, rows)
         integers = integers.reshape(len(integers), -1, GROUP)
         if self.scheme.bits == 4:
             quants = (integers[..., :GROUP // 2] | integers[..., GROUP // 2:] << 4).astype(np.uint8)
@@ -147,47 +148,59 @@ class PackedIntegers:
 
     def values(self, name, rows):
         """Some rows of a matrix, f32."""
-        integers, zeros, scales, groups = self._read(name, rows)
+        zeros, scales, groups = self._scaling(name, rows)
         zeros = zeros[:, groups] if np.ndim(zeros) else zeros
-        return (integers - zeros).astype(np.float32) * scales[:, groups]
+        return (self._integers(name, rows) - zeros).astype(np.float32) * scales[:, groups]
 
-    def _read(self, name, rows):
-        """Of some rows of a matrix: integers, zeros (one, or of each group), scales, the group of each column."""
-        (count, columns), kinds = self.shapes[name]
+    def _part(self, name, kind):
+        """A part of a matrix; None: it has none of this kind."""
+        if kind not in self.shapes[name][1]:
+            return None
         if self.last[0] != name:
-            module = name.removesuffix("weight")
-            self.last = name, {kind: self.read(module + kind) for kind in kinds if kind != "weight_shape"}
-        parts, (method, bits, shift) = self.last[1], self.scheme
-        begin, end, _ = rows.indices(count)
-        if method == "pack-quantized":
-            integers = unpacked(parts["weight_packed"][begin:end], bits, 1)
-            scales = parts["weight_scale"][begin:end].astype(np.float32)
-            zeros = (unpacked(parts["weight_zero_point"], bits, 0)[begin:end] if "weight_zero_point" in parts
-                     else np.int32(1 << (bits - 1)))
-            groups = self._groups(name, columns, scales.shape[1], parts.get("weight_g_idx"))
-        else:
-            integers, zeros = self._turned(parts, method, bits, shift, begin, end)
-            scales = parts["scales"][:, begin:end].T.astype(np.float32)
-            groups = self._groups(name, columns, scales.shape[1], parts.get("g_idx"))
-        return integers, zeros, scales, groups
+            self.last = name, {}
+        if kind not in self.last[1]:
+            self.last[1][kind] = self.read(name.removesuffix("weight") + kind)
+        return self.last[1][kind]
 
-    @staticmethod
-    def _turned(parts, method, bits, shift, begin, end):
-        """Integers [rows, K] and zeros [rows, G] of GPTQ and AWQ."""
-        per = 32 // bits
+    def _integers(self, name, rows):
+        """Of some rows of a matrix: [rows, K]."""
+        begin, end, _ = rows.indices(self.shapes[name][0][0])
+        method, bits, _ = self.scheme
+        if method == "pack-quantized":
+            return unpacked(self._part(name, "weight_packed")[begin:end], bits, 1)
+        words = self._part(name, "qweight")
         if method == "gptq":
-            integers = unpacked(parts["qweight"][:, begin:end], bits, 0).T
-        # Whole words of columns.
+            return unpacked(words[:, begin:end], bits, 0).T
+        own, places = self._words(begin, end)
+        return unpacked(words[:, own], bits, 1)[:, places].T
+
+    def _scaling(self, name, rows):
+        """Of some rows of a matrix: zeros (one, or [rows, G]), scales [rows, G], the group of each column."""
+        count, columns = self.shapes[name][0]
+        begin, end, _ = rows.indices(count)
+        method, bits, shift = self.scheme
+        if method == "pack-quantized":
+            packed = self._part(name, "weight_zero_point")
+            zeros = np.int32(1 << (bits - 1)) if packed is None else unpacked(packed, bits, 0)[begin:end]
+            scales, listed = self._part(name, "weight_scale")[begin:end], self._part(name, "weight_g_idx")
+        else:
+            own, places = self._words(begin, end)
+            words = self._part(name, "qzeros")[:, own].view(np.uint32)
+            # As one sum in each word: what is carried was borrowed when it was stored.
+            words = words + np.uint32(shift * sum(1 << i for i in range(0, 32, bits)))
+            zeros = unpacked(words, bits, 1)[:, places].T
+            scales, listed = self._part(name, "scales")[:, begin:end].T, self._part(name, "g_idx")
+        scales = scales.astype(np.float32)
+        return zeros, scales, self._groups(name, columns, scales.shape[1], listed)
+
+    def _words(self, begin, end):
+        """(The words that hold some integers of a row, the integers' places in them), of GPTQ and AWQ."""
+        per = 32 // self.scheme.bits
         first, last = begin // per, -(-end // per)
-        zeros = parts["qzeros"][:, first:last].view(np.uint32)
-        # As one sum in each word: what is carried was borrowed when it was stored.
-        zeros = unpacked(zeros + np.uint32(shift * sum(1 << i for i in range(0, 32, bits))), bits, 1)
-        own = slice(begin - first * per, end - first * per)
-        if method == "awq":
-            places = (np.arange((last - first) * per).reshape(-1, per)[:, AWQ_PLACES]).reshape(-1)
-            integers = unpacked(parts["qweight"][:, first:last], bits, 1)[:, places][:, own].T
-            zeros = zeros[:, places]
-        return integers, zeros[:, own].T
+        places = np.arange((last - first) * per)
+        if self.scheme.method == "awq":
+            places = places.reshape(-1, per)[:, AWQ_PLACES].reshape(-1)
+        return slice(first, last), places[begin - first * per:end - first * per]
 
     def _groups(self, name, columns, count, listed):
         """The group of each column."""
