@@ -1,5 +1,6 @@
 """The tensors of a file against those that its configuration calls for."""
 
+import json
 from pathlib import Path
 
 from .errors import ImportFailure
@@ -46,6 +47,19 @@ def check_tensors(source, config):
 
 # A longer rope table is more likely a damaged number than a model.
 MAX_POSITIONS = 1 << 22
+
+
+def json_object(text, where):
+    """The object that a JSON text or its bytes hold."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ImportFailure(f"{where}: not valid JSON: it is nested too deeply")
+    except ValueError as error:
+        raise ImportFailure(f"{where}: not valid JSON: {error}")
+    if not isinstance(value, dict):
+        raise ImportFailure(f"{where}: holds a JSON {type(value).__name__}, an object is needed")
+    return value
 
 
 def check_length(path, config):

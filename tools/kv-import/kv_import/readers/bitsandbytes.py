@@ -11,11 +11,11 @@ element is a place in a map of 16 numbers. `blocksize` elements share a factor:
 
 In 8 bits a matrix is i8. SCB is 127 times the factor of each row."""
 
-import json
 import math
 
 import numpy as np
 
+from ..model.checks import json_object
 from ..model.errors import ImportFailure
 from ..model.schema import FourBits, checked
 
@@ -26,6 +26,8 @@ ROW_FORMAT = "weight_format"
 STATE = "weight.quant_state.bitsandbytes__"
 PARTS = ("weight.absmax", "weight.quant_map", "weight.nested_absmax", "weight.nested_quant_map")
 MOST_STATE = 4096  # bytes of JSON
+# Of the types that hold packed bytes (bnb_4bit_quant_storage).
+TYPE_BYTES = {"U8": 1, "I8": 1, "F16": 2, "BF16": 2, "F32": 4}
 
 
 def method_of(settings):
@@ -81,12 +83,7 @@ class FourBitMatrices:
         if len(shape) != 1 or not 0 < shape[0] <= MOST_STATE:
             raise ImportFailure(f"{where} has the shape {list(shape)}; a JSON text of at most {MOST_STATE} bytes is "
                                 "needed")
-        try:
-            raw = json.loads(self.read_bytes(name, 0, shape[0]).tobytes())
-        except (ValueError, RecursionError) as error:
-            raise ImportFailure(f"{where}: not valid JSON: {error}")
-        if not isinstance(raw, dict):
-            raise ImportFailure(f"{where}: holds a JSON {type(raw).__name__}, an object is needed")
+        raw = json_object(self.read_bytes(name, 0, shape[0]).tobytes(), where)
         found = checked(FourBits, raw, where, prefix="its ")
         for key in ("quant_type", "blocksize", "shape"):
             if key not in found:
@@ -142,7 +139,3 @@ class FourBitMatrices:
                            + np.float32(state["nested_offset"]))
             self.last = name, (codes, factors)
         return self.last[1]
-
-
-# Of the types that hold packed bytes (bnb_4bit_quant_storage).
-TYPE_BYTES = {"U8": 1, "I8": 1, "F16": 2, "BF16": 2, "F32": 4}

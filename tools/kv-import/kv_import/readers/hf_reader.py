@@ -11,7 +11,7 @@ from safetensors import SafetensorError, safe_open
 
 from ..weights import float8
 from ..model import latent
-from ..model.checks import check_numbers, regular_file
+from ..model.checks import check_numbers, json_object, regular_file
 from .bitsandbytes import ROW_SCALES, ROW_UNIT, FourBitMatrices, method_of, take_row_formats
 from .compressed_tensors import row_scales
 from ..model.errors import ImportFailure
@@ -35,14 +35,10 @@ def read_json(path, wanted=True):
                             "config.json, tokenizer.json and *.safetensors")
     regular_file(path)
     try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except RecursionError:
-        raise ImportFailure(f"{path}: not valid JSON: it is nested too deeply")
+        text = path.read_text(encoding="utf-8")
     except (ValueError, OSError) as error:
         raise ImportFailure(f"{path}: not valid JSON: {error}")
-    if not isinstance(value, dict):
-        raise ImportFailure(f"{path}: holds a JSON {type(value).__name__}, an object is needed")
-    return value
+    return json_object(text, path)
 
 
 def _renamed(name, names):
