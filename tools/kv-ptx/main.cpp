@@ -4,7 +4,6 @@
 #include "tools/CommandLine.h"
 
 #include <iostream>
-#include <set>
 
 using namespace kv::ptx;
 using kv::cuda::Machine;
@@ -88,12 +87,7 @@ const Kernel *choose(const Module &module, const std::string &name) {
 
 void listForms(const Program &program) {
   std::set<std::string> contained, executed;
-  for (size_t i = 0; i < program.forms.size(); ++i)
-    if (!program.forms[i].empty()) {
-      contained.insert(program.forms[i]);
-      if (program.executed[i])
-        executed.insert(program.forms[i]);
-    }
+  program.countForms(contained, executed);
   std::cout << executed.size() << " of " << contained.size()
             << " forms of instructions executed\n";
   for (const std::string &form : contained)

@@ -24,9 +24,7 @@ uint32_t sharedAddressOf(const Operation *op, const ThreadState &t,
 
 void readParameter(const Operation *op, ThreadState &t, uint64_t address,
                    int bytes, void *target) {
-  uint64_t offset =
-      address - t.get<uint64_t>(t.program->parameters.front().first);
-  if (offset + bytes > t.program->parameterBytes || offset > offset + bytes) {
+  if (!t.isParameter(address, bytes)) {
     std::memset(target, 0, bytes);
     return t.report(op, "leaves the kernel's parameters");
   }
@@ -72,14 +70,6 @@ const Operation *load(const Operation *op, ThreadState &t) {
   return op + 1;
 }
 
-/// Offset of the byte of another block's shared memory, where it is there.
-int clusterAt(const Operation *op, ThreadState &t, uint32_t address) {
-  int rank = address >> 24 ? int(address >> 24) - 1 : t.rank;
-  if (!t.async(op).cluster.touch(t.self, rank))
-    return -1;
-  return t.sharedAt(address & 0xffffff) - t.begin + t.machine->partBegin(rank);
-}
-
 template <class T, Space S>
 const Operation *store(const Operation *op, ThreadState &t) {
   char bytes[4 * sizeof(T)];
@@ -94,7 +84,7 @@ const Operation *store(const Operation *op, ThreadState &t) {
     machine.sharedWrite(t.self, t.sharedAt(sharedAddressOf(op, t, at)), size,
                         bytes);
   } else if constexpr (S == Space::Cluster) {
-    int offset = clusterAt(op, t, sharedAddressOf(op, t, at));
+    int offset = t.clusterAt(op, sharedAddressOf(op, t, at));
     if (offset >= 0)
       t.async(op).cluster.store(t.self, offset, size, bytes);
   } else {

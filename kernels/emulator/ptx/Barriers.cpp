@@ -10,16 +10,9 @@ using namespace kv::cuda;
 
 namespace {
 
-/// The byte that the i-th operand, an address, means. In a cluster, one that
-/// mapa made is another block's.
+/// The byte that the i-th operand, an address, means.
 int placeOf(const Operation *op, ThreadState &t, int i) {
-  uint32_t address = t.operand<uint32_t>(op, i);
-  if (address >> 24 == 0)
-    return t.sharedAt(address);
-  int rank = int(address >> 24) - 1;
-  if (!t.async(op).cluster.touch(t.self, rank))
-    return -1;
-  return t.sharedAt(address & 0xffffff) - t.begin + t.machine->partBegin(rank);
+  return t.clusterAt(op, t.operand<uint32_t>(op, i));
 }
 
 const Operation *initBarrier(const Operation *op, ThreadState &t) {
@@ -64,10 +57,7 @@ const Operation *copyTile(const Operation *op, ThreadState &t) {
     from.at[d] = t.operand<int>(op, 2 + d);
   int target = placeOf(op, t, 0), barrier = placeOf(op, t, 2 + Dims);
   const auto *map = reinterpret_cast<const TensorMap *>(address);
-  uint64_t offset =
-      address - t.get<uint64_t>(t.program->parameters.front().first);
-  if ((offset > t.program->parameterBytes ||
-       offset + sizeof(TensorMap) > t.program->parameterBytes) &&
+  if (!t.isParameter(address, sizeof(TensorMap)) &&
       !t.machine->globalAllowed(t.self, map, sizeof(TensorMap), Access::Read))
     return op + 1;
   AsyncBlock &async = t.async(op);

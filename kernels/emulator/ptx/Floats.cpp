@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Program.h"
+#include "Comparisons.h"
 #include "kernels/block/Numbers.h"
 
 #include <cfenv>
@@ -87,12 +87,6 @@ template <class T, auto F> uint32_t ofHalves(uint32_t a, uint32_t b) {
                        F(widenHalf<T>(a, 1), widenHalf<T>(b, 1)));
 }
 
-template <class T> bool equal(T a, T b) { return a == b; }
-template <class T> bool unequal(T a, T b) { return a < b || a > b; }
-template <class T> bool less(T a, T b) { return a < b; }
-template <class T> bool atMost(T a, T b) { return a <= b; }
-template <class T> bool greater(T a, T b) { return a > b; }
-template <class T> bool atLeast(T a, T b) { return a >= b; }
 template <class T> bool areNumbers(T a, T b) {
   return !std::isnan(a) && !std::isnan(b);
 }
@@ -171,12 +165,7 @@ void addApproximations(Forms &forms) {
 
 void addComparisons(Forms &forms) {
   auto both = [&]<class T>(const std::string &type) {
-    forms["setp.eq" + type] = pure<equal<T>>();
-    forms["setp.ne" + type] = pure<unequal<T>>();
-    forms["setp.lt" + type] = pure<less<T>>();
-    forms["setp.le" + type] = pure<atMost<T>>();
-    forms["setp.gt" + type] = pure<greater<T>>();
-    forms["setp.ge" + type] = pure<atLeast<T>>();
+    addOrder<T>(forms, type);
     forms["setp.num" + type] = pure<areNumbers<T>>();
     forms["setp.nan" + type] = pure<Not<areNumbers<T>>::call>();
     forms["setp.equ" + type] = pure<Not<unequal<T>>::call>();

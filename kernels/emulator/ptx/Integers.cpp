@@ -1,6 +1,6 @@
 //===- Integers.cpp - Instructions of integers and predicates -------------===//
 
-#include "Program.h"
+#include "Comparisons.h"
 
 #include <bit>
 #include <limits>
@@ -143,13 +143,6 @@ uint32_t lookUp(uint32_t a, uint32_t b, uint32_t c, uint32_t table) {
   return r;
 }
 
-template <class T> bool equal(T a, T b) { return a == b; }
-template <class T> bool unequal(T a, T b) { return a != b; }
-template <class T> bool less(T a, T b) { return a < b; }
-template <class T> bool atMost(T a, T b) { return a <= b; }
-template <class T> bool greater(T a, T b) { return a > b; }
-template <class T> bool atLeast(T a, T b) { return a >= b; }
-
 /// Calls f with a type and its name, for each.
 template <class... T, class F> void forTypes(std::string kind, F f) {
   (f.template operator()<T>("." + kind + std::to_string(sizeof(T) * 8)), ...);
@@ -187,12 +180,7 @@ void addArithmetic(Forms &forms) {
 
 void addComparisons(Forms &forms) {
   auto all = [&]<class T>(const std::string &type) {
-    forms["setp.eq" + type] = pure<equal<T>>();
-    forms["setp.ne" + type] = pure<unequal<T>>();
-    forms["setp.lt" + type] = pure<less<T>>();
-    forms["setp.le" + type] = pure<atMost<T>>();
-    forms["setp.gt" + type] = pure<greater<T>>();
-    forms["setp.ge" + type] = pure<atLeast<T>>();
+    addOrder<T>(forms, type);
     if constexpr (!std::is_signed_v<T>) {
       forms["setp.lo" + type] = pure<less<T>>();
       forms["setp.ls" + type] = pure<atMost<T>>();

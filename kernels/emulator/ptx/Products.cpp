@@ -54,6 +54,17 @@ void settle(ThreadState &t) {
   }
 }
 
+/// The accumulators for which `ends` says that nothing writes them any more.
+std::vector<NamedRegisters> finish(ThreadState &t, auto ends) {
+  std::vector<NamedRegisters> named;
+  for (Accumulator &each : t.accumulators)
+    if (each.busy && ends(each)) {
+      named.push_back({each.words.get(), int(each.count)});
+      each.busy = false;
+    }
+  return named;
+}
+
 /// That which the sums of a product are already, or a new one with their
 /// values.
 Accumulator &accumulatorOf(const Operation *op, ThreadState &t) {
@@ -123,12 +134,9 @@ const Operation *await(const Operation *op, ThreadState &t) {
   for (auto &[product, words] : t.registersA)
     for (int i = 0; i < 4; ++i)
       words[i] = t.operand<uint32_t>(product, product->count + i);
-  std::vector<NamedRegisters> named;
-  for (Accumulator &each : t.accumulators)
-    if (each.busy && !each.loads && each.group < t.groups - pending) {
-      named.push_back({each.words.get(), int(each.count)});
-      each.busy = false;
-    }
+  auto named = finish(t, [&](const Accumulator &each) {
+    return !each.loads && each.group < t.groups - pending;
+  });
   t.async(op).products.await(t.self, pending, named.data(), int(named.size()));
   settle(t);
   return op + 1;
@@ -159,12 +167,7 @@ const Operation *loadTensor(const Operation *op, ThreadState &t) {
   return op + 1;
 }
 const Operation *awaitLoads(const Operation *op, ThreadState &t) {
-  std::vector<NamedRegisters> named;
-  for (Accumulator &each : t.accumulators)
-    if (each.busy && each.loads) {
-      named.push_back({each.words.get(), int(each.count)});
-      each.busy = false;
-    }
+  auto named = finish(t, [](const Accumulator &each) { return each.loads; });
   t.async(op).tensor.awaitLoads(t.self, named.data(), int(named.size()),
                                 op->line);
   settle(t);

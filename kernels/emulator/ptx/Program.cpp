@@ -3,7 +3,6 @@
 #include "Program.h"
 
 #include <map>
-#include <set>
 
 using namespace kv::ptx;
 
@@ -310,4 +309,14 @@ Program::Program(const Module &module, const Kernel &kernel)
       parameterBytes(kernel.parameterBytes), sharedBytes(kernel.sharedBytes),
       maxThreads(kernel.maxThreads), blocksPerSM(kernel.blocksPerSM) {
   Translator(module, kernel, *this).translate();
+}
+
+void Program::countForms(std::set<std::string> &contained,
+                         std::set<std::string> &executedForms) const {
+  for (size_t i = 0; i < forms.size(); ++i)
+    if (!forms[i].empty()) {
+      contained.insert(forms[i]);
+      if (i < executed.size() && executed[i])
+        executedForms.insert(forms[i]);
+    }
 }

@@ -17,6 +17,7 @@
 #include <array>
 #include <cstring>
 #include <functional>
+#include <set>
 #include <unordered_map>
 
 namespace kv::ptx {
@@ -84,6 +85,10 @@ public:
   std::vector<std::string> forms; // of the operations; "": of no instruction
   mutable std::vector<uint8_t> executed; // which of them, where that is asked
   bool traces = false;
+
+  /// Adds the forms of its instructions, and those that were executed.
+  void countForms(std::set<std::string> &contained,
+                  std::set<std::string> &executedForms) const;
 };
 
 /// How a kernel is launched.
@@ -147,6 +152,23 @@ struct ThreadState {
   int sharedAt(uint32_t address) const {
     uint32_t offset = address - cuda::SharedBase;
     return offset < 1u << 24 ? begin + int(offset) : -1;
+  }
+  /// The same of an address that mapa may have made, of another block of the
+  /// cluster; -1 and a report, where that block is not there.
+  int clusterAt(const Operation *op, uint32_t address) {
+    if (address >> 24 == 0)
+      return sharedAt(address);
+    int rank = int(address >> 24) - 1;
+    if (!async(op).cluster.touch(self, rank))
+      return -1;
+    return sharedAt(address & 0xffffff) - begin + machine->partBegin(rank);
+  }
+  /// Whether so many bytes of global memory are the kernel's parameters.
+  bool isParameter(uint64_t address, uint64_t bytes) const {
+    uint64_t offset =
+        address - get<uint64_t>(program->parameters.front().first);
+    return offset <= program->parameterBytes &&
+           bytes <= program->parameterBytes - offset;
   }
   /// What the machine reports from here on is of this operation.
   cuda::Machine &at(const Operation *op) {

@@ -57,32 +57,21 @@ constexpr OtherKernel OtherBits[] = {{"kv_elementwise", Functions},
                                      {"kv_test_widen_four_e5", NaNs},
                                      {"kv_test_widen_four_f8", NaNs}};
 
-class PtxBackend final : public Backend {
+class PtxBackend final : public MachineBackend {
 public:
   explicit PtxBackend(const MachineOptions &options)
-      : body(ofChip(options)), machine(ofChip(options)) {}
+      : MachineBackend(ofChip(options)), body(ofChip(options)) {}
 
   void *give(const void *data, size_t bytes, Access access) override {
     body.global().allow(data, bytes, access);
-    machine.global().allow(data, bytes, access);
-    auto *memory = static_cast<char *>(const_cast<void *>(data));
+    void *memory = MachineBackend::give(data, bytes, access);
     if (access == Access::Write)
-      written.push_back({memory, std::vector<char>(bytes), {}});
+      written.push_back(
+          {static_cast<char *>(memory), std::vector<char>(bytes), {}});
     return memory;
-  }
-  void *givePool(const void *data, size_t bytes, size_t, size_t) override {
-    return give(data, bytes, Access::Read);
-  }
-  TensorMap encode(const TensorDescription &tensor) override {
-    return describedMap(tensor);
-  }
-  void take(void *data, const void *given, size_t bytes) override {
-    if (data != given)
-      machine.report("memory is taken to where it was not given from");
   }
   void launch(std::string_view name, int blocks, const void *params,
               int cluster) override;
-  std::vector<std::string> reports() override { return machine.reports(); }
 
 private:
   struct Region {
@@ -95,7 +84,7 @@ private:
           .assign(region.memory, region.memory + region.before.size());
   }
 
-  Machine body, machine;
+  Machine body;
   std::vector<Region> written;
 };
 
@@ -209,12 +198,8 @@ bool PtxRecord::hasExecuted(unsigned line) const {
 
 void PtxRecord::countForms() {
   for (const auto &[name, program] : programs)
-    for (size_t i = 0; program && i < program->forms.size(); ++i)
-      if (!program->forms[i].empty()) {
-        contained.insert(program->forms[i]);
-        if (program->executed.size() > i && program->executed[i])
-          executed.insert(program->forms[i]);
-      }
+    if (program)
+      program->countForms(contained, executed);
 }
 
 bool kv::cuda::test::canRun(std::string_view kernel) {

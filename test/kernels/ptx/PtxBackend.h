@@ -10,7 +10,7 @@
 
 #include "Mutation.h"
 #include "kernels/emulator/ptx/Program.h"
-#include "test/kernels/Backend.h"
+#include "test/kernels/emulator/MachineBackend.h"
 
 #include <map>
 #include <set>
