@@ -47,9 +47,7 @@ Expected<void> Scheduler::canEverFit(const ActiveRequest &request) const {
   return {};
 }
 
-void Scheduler::add(ActiveRequest &request) { enqueue(request); }
-
-void Scheduler::enqueue(ActiveRequest &request) {
+void Scheduler::add(ActiveRequest &request) {
   auto place = [](const ActiveRequest *one) {
     return std::pair(one->request->priority, one->context.id());
   };
@@ -211,7 +209,7 @@ void Scheduler::preempt(ActiveRequest &request) {
   leave(request);
   TextGenerationContext &context = request.context;
   context.rewind(context.processed());
-  enqueue(request);
+  add(request);
   preempted = true;
   ++preemptions;
 }

@@ -39,12 +39,12 @@ class _Record:
 
 
 def note_generation(generation):
-    _CURRENT.get(_Record("")).generation = generation
+    _CURRENT.get().generation = generation
 
 
 def note_refusal(error):
     """Of a RequestError."""
-    _CURRENT.get(_Record("")).reason = error.logged
+    _CURRENT.get().reason = error.logged
 
 
 class Logged:

@@ -90,7 +90,6 @@ public:
   size_t numWaiting() const { return waiting.size(); }
 
 private:
-  void enqueue(ActiveRequest &request);
   bool reserve(ActiveRequest &request, int64_t chunk);
   void join(ActiveRequest &request, const Allocation &allocation);
   /// Most pages that a prompt whose pages are reserved up to a token will yet
