@@ -39,19 +39,19 @@ class System:
             subprocess.run(["debootstrap", "--variant=minbase", "--include=python3,python3-venv", suite, self.root,
                             mirror()], check=True, stdout=subprocess.DEVNULL)
             (self.root / "complete").touch()
-        work = self.root / "work"
-        shutil.rmtree(work, ignore_errors=True)
-        work.mkdir()
+        self.home = self.root / "home"
+        shutil.rmtree(self.home, ignore_errors=True)
+        self.home.mkdir()
         subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
-                        "--only-binary=:all:", "--python-version", python, "-d", work / "wheels", wheel], check=True)
-        shutil.copy(MODEL, work / "model.gguf")
+                        "--only-binary=:all:", "--python-version", python, "-d", self.home / "wheels", wheel], check=True)
+        shutil.copy(MODEL, self.home / "model.gguf")
         text = MODULE.read_text(encoding="utf-8").partition("```mlir file=attend.mlir\n")[2].partition("```")[0]
-        (work / "attend.mlir").write_text(text, encoding="utf-8")
+        (self.home / "attend.mlir").write_text(text, encoding="utf-8")
         self.run("python3 -m venv --clear venv")
 
     def start(self, command):
         inner = ("mount -t proc proc $1/proc && mount --rbind /dev $1/dev && exec chroot $1 "
-                 "/usr/bin/env -i HOME=/work PATH=/work/venv/bin:/usr/bin:/bin sh -c \"cd /work; $2\"")
+                 "/usr/bin/env -i HOME=/home PATH=/home/venv/bin:/usr/bin:/bin sh -c \"cd /home; $2\"")
         return subprocess.Popen(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", inner, "sh",
                                  self.root, command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
@@ -72,7 +72,7 @@ def first_token(system):
     first = process.stdout.read(1)
     seconds = time.perf_counter() - begin
     answer = first + process.communicate(timeout=600)[0]
-    assert process.returncode == 0 and "Berlin" in answer, answer + (system.root / "work/said").read_text()
+    assert process.returncode == 0 and "Berlin" in answer, answer + (system.home / "said").read_text()
     return seconds
 
 
@@ -119,8 +119,8 @@ def size(folder):
 
 
 def measure(name, system, wheel, table):
-    bin = system.root / "work/venv/bin"
-    site = next((system.root / "work/venv/lib").glob("python3*/site-packages"))
+    bin = system.home / "venv/bin"
+    site = next((system.home / "venv/lib").glob("python3*/site-packages"))
     install, _ = system.run(f"pip install --quiet --no-index --find-links wheels wheels/{wheel.name}")
     table.row(name, "pip install", install, "s")
     table.row(name, "on the disk", size(site / "kvmlir") / 1e6, "MB")
