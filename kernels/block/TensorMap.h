@@ -31,22 +31,23 @@ struct TileAt {
   int32_t at[TileDims];
 };
 
-/// A tensor of elements of 16 bits. Dimension 0 is contiguous.
+/// A tensor whose dimension 0 is contiguous.
 struct TensorDescription {
   const void *data;               // a multiple of 16
   uint64_t sizes[TileDims];       // in elements
   uint64_t strides[TileDims - 1]; // of dimensions 1, 2, 3, in bytes
   uint32_t box[TileDims];         // in elements
   bool plain = false;             // not swizzled
+  uint8_t elementBytes = 2;       // or 1, which kernels here do not use
 };
 
 /// A box lies in shared memory as rows of box[0] elements without gaps,
 /// swizzled by 128 bytes unless it is to be plain.
 constexpr int boxBytes(const TensorDescription &tensor) {
-  int elements = 1;
+  int bytes = tensor.elementBytes;
   for (uint32_t size : tensor.box)
-    elements *= int(size);
-  return elements * 2;
+    bytes *= int(size);
+  return bytes;
 }
 
 /// The reason why the driver refuses a description; null if it does not.
@@ -60,7 +61,8 @@ constexpr const char *problemOf(const TensorDescription &tensor) {
   for (uint32_t size : tensor.box)
     if (size == 0 || size > 256)
       return "a box's size is not from 1 to 256";
-  if (tensor.box[0] * 2 % 16 != 0 || tensor.box[0] * 2 > SlabRowBytes)
+  uint32_t row = tensor.box[0] * tensor.elementBytes;
+  if (row % 16 != 0 || row > SlabRowBytes)
     return "a box's row is not a multiple of 16 bytes up to 128";
   return nullptr;
 }
@@ -76,7 +78,7 @@ constexpr int64_t boxElement(const TensorDescription &tensor,
     int64_t at = int64_t(from.at[d]) + index % int(tensor.box[d]);
     index /= int(tensor.box[d]);
     exists &= at >= 0 && uint64_t(at) < tensor.sizes[d];
-    place += at * (d == 0 ? 2 : int64_t(tensor.strides[d - 1]));
+    place += at * int64_t(d ? tensor.strides[d - 1] : tensor.elementBytes);
   }
   return exists ? place : -1;
 }

@@ -26,6 +26,8 @@ public:
 
   /// By one warp: all tiles of this block's part.
   KV_BODY void load() {
+    if (this->hasNoBox(this->ownBoxes()))
+      return;
     forEachWork</*AtOnce=*/false, /*ByIndex=*/true, PartBlocks<C>>(
         b, p, [&](const Work &work, const kv::plan::Tile &tile) {
           this->seeKeys(work, tile);
@@ -68,12 +70,11 @@ private:
       auto bar = b.barrier(unclean ? C::landed(stage) : C::full(stage, slab));
       if (lane == 0 && (!unclean || slab == 0))
         b.expectBytes(bar, unclean ? C::TileBytes : C::SlabBytes);
-      if (lane < this->ownBoxes())
-        copyBox(OffsetOf<C, slot::Ring> + stage * C::TileBytes +
-                    slab * C::SlabBytes + box * SlabRowBytes,
-                TileAt{{slab * 64, p.headsFirst ? 0 : token,
-                        p.headsFirst ? token : 0, page}},
-                bar);
+      copyBox(OffsetOf<C, slot::Ring> + stage * C::TileBytes +
+                  slab * C::SlabBytes + box * SlabRowBytes,
+              TileAt{{slab * 64, p.headsFirst ? 0 : token,
+                      p.headsFirst ? token : 0, page}},
+              bar);
     }
     this->template nextStage<C::Stages>();
   }

@@ -74,6 +74,8 @@ public:
 
   /// By one warp: all tiles of this block's part.
   KV_BODY void load() {
+    if (hasNoBox(boxes() * C::CopySlabs))
+      return;
     forEachWork</*AtOnce=*/false, /*ByIndex=*/true>(
         b, p, [&](const Work &work, const kv::plan::Tile &tile) {
           seeKeys(work, tile);
@@ -109,6 +111,10 @@ public:
 
 protected:
   KV_BODY int boxes() const { return C::Leaf >> p.boxShift; }
+  /// Whether this lane copies none of so many boxes. Such a lane must not wait
+  /// for room: no box of its own would hold up the ring, and when the lane
+  /// comes late, the phase after the one that it waits for may be complete.
+  KV_BODY bool hasNoBox(int count) const { return lane >= count; }
   /// The number of boxes that this block asks for, and this lane's box.
   KV_BODY int ownBoxes() const { return boxes() / PartBlocks<C>; }
   KV_BODY int ownBox() const {

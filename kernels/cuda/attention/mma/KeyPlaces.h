@@ -102,12 +102,14 @@ private:
     // since of any entry a multiple must be something.
     uint64_t elements = uint32_t(page) * uint64_t(p.cache.pageStride) +
                         slot * uint64_t(p.cache.tokenStride);
-    int64_t place = (C::KeepsFirstKey ? firstKey : firstAddress(u)) +
-                    int64_t(elements * sizeof(typename C::Cache));
+    auto place =
+        int64_t(uint64_t(C::KeepsFirstKey ? firstKey : firstAddress(u)) +
+                elements * sizeof(typename C::Cache));
     if constexpr (C::Scaled) {
-      int64_t at = int64_t(uint32_t(page) * uint64_t(p.scales.pageStride) +
-                           slot * uint64_t(p.scales.tokenStride)) +
-                   (C::KeepsFirstKey ? firstScale : firstPlace(u, p.scales));
+      auto at = int64_t(
+          uint32_t(page) * uint64_t(p.scales.pageStride) +
+          slot * uint64_t(p.scales.tokenStride) +
+          uint64_t(C::KeepsFirstKey ? firstScale : firstPlace(u, p.scales)));
       scaleAt = exists ? at : -1;
     }
     return exists ? place : NoAddress;

@@ -37,6 +37,8 @@ public:
 
   /// By one warp: all tiles of this block's part.
   KV_BODY void load() {
+    if (this->hasNoBox(this->boxes() * C::CopySlabs))
+      return;
     forEachWork</*AtOnce=*/false, /*ByIndex=*/true>(
         b, p, [&](Work &work, const kv::plan::Tile &tile) {
           this->seeKeys(work, tile);
