@@ -2,6 +2,7 @@
 
 #include "Machine.h"
 #include "AsyncBlock.h"
+#include "kernels/emulator/base/Hurry.h"
 
 #include <numeric>
 #include <utility>
@@ -17,11 +18,11 @@ Machine::~Machine() = default;
 void Machine::report(std::string text) {
   // One cause has many effects.
   if (problems.size() < 8)
-    problems.push_back("block " + std::to_string(currentBlock) + ": " +
-                       std::move(text) +
-                       (placeOf && fibers.running() != Fibers::Outside
-                            ? placeOf(fibers.running())
-                            : ""));
+    problems.push_back(
+        "block " + std::to_string(currentBlock) + ": " + std::move(text) +
+        (placeOf && !Hurry::isLanding() && fibers.running() != Fibers::Outside
+             ? placeOf(fibers.running())
+             : ""));
 }
 
 void Machine::reportView(int thread, int count, int index) {
@@ -114,6 +115,8 @@ AsyncBlock &Machine::async() {
     shape.registers = Registers::Fewest;
     asyncBlock->reset(threadCount, shape.sharedBytes, shape);
   }
+  if (Hurry::isOn())
+    Hurry::pass(random(), [&] { asyncBlock->land(); });
   return *asyncBlock;
 }
 
@@ -135,6 +138,8 @@ void Machine::makeRunnable(int thread) {
 }
 
 int Machine::takeRunnable() {
+  if (Hurry::isOn() && hasRoles())
+    Hurry::pass(random(), [&] { asyncBlock->land(); });
   if (runnable.empty())
     return Fibers::Outside;
   int thread = runnable.pop();

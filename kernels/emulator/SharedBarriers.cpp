@@ -29,7 +29,7 @@ std::string SharedBarriers::state(const Barrier &barrier) const {
 
 void SharedBarriers::finish() {
   for (const Barrier &barrier : barriers)
-    if (barrier.bytes != 0)
+    if (barrier.bytes != 0 && barrier.offset >= 0)
       machine.report("all have left " + name(barrier) + ", whose " +
                      state(barrier));
 }
@@ -56,6 +56,18 @@ void SharedBarriers::init(int thread, int offset, int arrivals) {
   barrier.initialised = clocks.now(thread);
   barrier.expected = barrier.pending = arrivals;
   barriers.push_back(std::move(barrier));
+}
+
+void SharedBarriers::invalidate(int thread, int offset) {
+  Barrier *barrier = find(thread, offset, "invalidates");
+  if (!barrier)
+    return;
+  if (barrier->boxes || barrier->bytes || !barrier->waiters.empty())
+    machine.report(threadName(thread) + " invalidates " + name(*barrier) +
+                   ", whose " + state(*barrier));
+  words.dropBarrier(thread, offset, Bytes);
+  byPlace[offset / Bytes] = -1;
+  barrier->offset = -1;
 }
 
 void SharedBarriers::fenceInit(int thread) {

@@ -29,6 +29,8 @@ public:
   void finish();
 
   void init(int thread, int offset, int arrivals);
+  /// Its bytes are memory again.
+  void invalidate(int thread, int offset);
   void fenceInit(int thread);
   void arrive(int thread, int offset);
   void expectBytes(int thread, int offset, int bytes);
@@ -48,7 +50,7 @@ public:
 
 private:
   struct Barrier {
-    int offset = 0;
+    int offset = 0; // -1: invalidated
     int initialiser = 0;
     Moment initialised = 0, fenced = 0; // the initialiser's; fenced: or 0
     int expected = 0, pending = 0;      // arrivals

@@ -77,14 +77,12 @@ void TensorProducts::multiply(int thread, const TensorRequest &request) {
   readOperands(thread, product, /*issued=*/true, product.a, product.b);
   if (request.fromTensor)
     memory.readByProduct(thread, product.number, request.addressA.column(), 8);
-  // Products with the same sums and of the same shape run one after the other.
-  auto underWay =
-      [&](const TensorMemory::Access &writer) -> const IssuedProduct * {
-    if (writer.kind == TensorMemory::Kind::Product && writer.actor == number)
-      for (const IssuedProduct &each : group.products)
-        if (each.number == writer.moment)
-          return &each;
-    return nullptr;
+  auto isOwn = [&](const TensorMemory::Access &writer) {
+    return writer.kind == TensorMemory::Kind::Product && writer.actor == number;
+  };
+  auto underWay = [&](const TensorMemory::Access &writer) {
+    return isOwn(writer) && !group.products.empty() &&
+           writer.moment >= group.products.front().number;
   };
   bool unwritten = false;
   for (int c = column; c < column + columns; ++c) {
@@ -96,11 +94,13 @@ void TensorProducts::multiply(int thread, const TensorRequest &request) {
   }
   if (unwritten && request.accumulates)
     machine.report(who + " adds to what nobody wrote in tensor memory");
+  // Products with the same sums and of the same shape run one after the other.
+  group.sums.emplace_back(request.d.bits, columns);
   memory.writeByProduct(thread, product.number, column, columns,
                         [&](const TensorMemory::Access &writer) {
-                          const IssuedProduct *each = underWay(writer);
-                          return each && each->what.d.bits == request.d.bits &&
-                                 each->shape.columns == columns;
+                          return isOwn(writer) &&
+                                 group.sums[writer.moment - 1] ==
+                                     group.sums.back();
                         });
   compute(product);
   for (int row = 0; row < product.shape.rows; ++row)

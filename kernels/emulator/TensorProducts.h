@@ -62,6 +62,9 @@ private:
     int issuer = -1;
     Moment count = 0, committed = 0;
     std::deque<IssuedProduct> products; // in flight
+    /// Of all products, also complete ones: where the sums are, and how many
+    /// columns.
+    std::vector<std::pair<uint32_t, int>> sums;
     std::deque<Commit> commits;
   };
 

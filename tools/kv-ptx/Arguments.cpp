@@ -5,6 +5,7 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 using namespace kv::ptx;
 
@@ -32,11 +33,62 @@ const std::unordered_map<std::string, Reader> Numbers = {
     {"u32", readNumber<uint32_t>}, {"u64", readNumber<uint64_t>},
     {"f32", readNumber<float>},    {"f64", readNumber<double>}};
 
+/// "64x256" as numbers, the first of which is of what lies together.
+std::vector<uint64_t> readSizes(const std::string &text) {
+  std::vector<uint64_t> sizes;
+  std::istringstream stream(text);
+  for (std::string each, word; std::getline(stream, each, 'x');) {
+    if (!readNumber<uint64_t>(each, word))
+      return {};
+    std::memcpy(&sizes.emplace_back(), word.data(), sizeof(uint64_t));
+  }
+  return sizes;
+}
+
 } // namespace
+
+std::string Arguments::addTiles(std::string rest, std::string &value) {
+  size_t first = rest.find(':'), second = rest.find(':', first + 1),
+         third = rest.find(':', second + 1);
+  std::vector<uint64_t> sizes = readSizes(rest.substr(0, first)), box;
+  if (third != rest.npos)
+    box = readSizes(rest.substr(first + 1, second - first - 1));
+  if (box.size() != sizes.size() || box.empty() || box.size() > cuda::TileDims)
+    return "is given tiles:" + rest + ", allowed: " + Allowed;
+  std::string kind = rest.substr(second + 1, third - second - 1);
+  if (std::string wrong = addMemory(kind, rest.substr(third + 1), value);
+      !wrong.empty())
+    return wrong;
+  const std::vector<char> &bytes = memories.back().bytes;
+  cuda::TensorDescription tensor{bytes.data(), {}, {}, {}};
+  uint64_t elements = 1;
+  for (int d = 0; d < cuda::TileDims; ++d) {
+    tensor.sizes[d] = d < int(sizes.size()) ? sizes[d] : 1;
+    // More than a box may have stays more.
+    tensor.box[d] = d < int(box.size())
+                        ? uint32_t(std::min<uint64_t>(box[d], UINT32_MAX))
+                        : 1;
+    elements *= tensor.sizes[d];
+  }
+  tensor.elementBytes = elements ? uint8_t(bytes.size() / elements) : 0;
+  for (uint64_t d = 1, stride = tensor.elementBytes; d < cuda::TileDims; ++d)
+    tensor.strides[d - 1] = stride *= tensor.sizes[d - 1];
+  if (tensor.elementBytes * elements != bytes.size() ||
+      (tensor.elementBytes != 1 && tensor.elementBytes != 2))
+    return "has " + std::to_string(bytes.size()) + " bytes for " +
+           std::to_string(elements) + " elements, allowed: 1 or 2 for each";
+  if (const char *problem = cuda::problemOf(tensor))
+    return std::string("is a tensor map that no driver takes: ") + problem;
+  cuda::TensorMap map = cuda::describedMap(tensor);
+  value.assign(reinterpret_cast<const char *>(&map), sizeof(map));
+  return "";
+}
 
 std::string Arguments::addMemory(const std::string &kind, std::string rest,
                                  std::string &value) {
   Memory &memory = memories.emplace_back();
+  if (kind != "in" && kind != "inout" && kind != "out")
+    return "is given " + kind + ":" + rest + ", allowed: " + Allowed;
   if (kind == "out") {
     size_t colon = rest.find(':'), size = 0;
     std::string word;
@@ -74,6 +126,9 @@ std::string Arguments::add(const std::string &text, const Kernel &kernel) {
     if (!readFile(rest, read))
       return who + "names the file " + rest + ", which cannot be read";
     value.assign(read.begin(), read.end());
+  } else if (kind == "tiles") {
+    if (std::string wrong = addTiles(rest, value); !wrong.empty())
+      return who + wrong;
   } else if (kind == "in" || kind == "inout" || kind == "out") {
     if (std::string wrong = addMemory(kind, rest, value); !wrong.empty())
       return who + wrong;

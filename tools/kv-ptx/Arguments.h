@@ -14,7 +14,7 @@ class Arguments {
 public:
   static constexpr const char *Allowed =
       "TYPE:NUMBER with a type of s8 to s64, u8 to u64, f32, f64; bytes:FILE; "
-      "in:FILE; inout:FILE; out:BYTES:FILE";
+      "in:FILE; inout:FILE; out:BYTES:FILE; tiles:SIZES:BOX:MEMORY";
 
   /// Adds the next parameter; returns what is wrong with the text, or "".
   std::string add(const std::string &text, const Kernel &kernel);
@@ -29,6 +29,8 @@ private:
     std::vector<char> bytes;
     std::string file; // to write it to; "": it may only be read
   };
+  /// A tensor map: 64x256:64x128:in:FILE, with rows of 64 elements.
+  std::string addTiles(std::string rest, std::string &value);
   std::string addMemory(const std::string &kind, std::string rest,
                         std::string &value);
 

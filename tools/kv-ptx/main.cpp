@@ -68,6 +68,9 @@ std::optional<int> parseCommandLine(int argc, char **argv, PtxRun &o) {
   app.add_option("--seed", o.machine.seed, "of a random schedule");
   app.add_option("--branches", o.launch.mostBranches,
                  "a thread that takes more is reported, and ends");
+  app.add_flag("--triton", o.launch.ofTriton,
+               "allows what Triton leaves to ptxas: barriers without fences of "
+               "mbarriers and tensor memory, loads without a wait");
   app.add_flag("--forms", o.forms, "lists instructions that were not executed");
   return kv::parseOptions(app, argc, argv);
 }

@@ -26,7 +26,9 @@ bool OrderedWords::race(int actor, const char *what, int other, int word) {
   return false;
 }
 
-bool OrderedWords::checkRead(int actor, const Knowledge &known, int index) {
+/// A thread's `box` is read where its stores are fenced, as a product's are.
+bool OrderedWords::checkRead(int actor, const Knowledge &known, int index,
+                             bool box) {
   const Word &word = words[index];
   switch (word.kind) {
   case Kind::Unwritten:
@@ -43,7 +45,8 @@ bool OrderedWords::checkRead(int actor, const Knowledge &known, int index) {
     if (actor != word.writer && known.seen[word.writer] < word.written)
       return race(actor, "reads unordered with the write of", word.writer,
                   index);
-    if (!clocks.isThread(actor) && known.fenced[word.writer] < word.written)
+    if ((box || !clocks.isThread(actor)) &&
+        known.fenced[word.writer] < word.written)
       return race(actor, "reads without fenceAsync() what was written by",
                   word.writer, index);
     return true;
@@ -100,13 +103,21 @@ void OrderedWords::addReader(const Knowledge &known, Word &word, int actor,
   word.readers.push_back({actor, moment});
 }
 
-void OrderedWords::read(int thread, int offset, int bytes) {
+void OrderedWords::readAll(int thread, int offset, int bytes, bool box) {
   const Knowledge &known = clocks.of(thread);
   bool good = true; // of many words that are wrong one is reported
   for (int i = offset / 4; i * 4 < offset + bytes; ++i) {
-    good = good && checkRead(thread, known, i);
+    good = good && checkRead(thread, known, i, box);
     addReader(known, words[i], thread, clocks.now(thread));
   }
+}
+
+void OrderedWords::read(int thread, int offset, int bytes) {
+  readAll(thread, offset, bytes, /*box=*/false);
+}
+
+void OrderedWords::readByBox(int thread, int offset, int bytes) {
+  readAll(thread, offset, bytes, /*box=*/true);
 }
 
 void OrderedWords::writeAll(int thread, int offset, int bytes, Kind kind) {
@@ -137,6 +148,12 @@ void OrderedWords::makeBarrier(int thread, int offset, int bytes) {
   writeAll(thread, offset, bytes, Kind::Barrier);
 }
 
+void OrderedWords::dropBarrier(int thread, int offset, int bytes) {
+  for (int i = offset / 4; i * 4 < offset + bytes; ++i)
+    words[i].kind = Kind::Unwritten;
+  write(thread, offset, bytes);
+}
+
 void OrderedWords::landCopy(int thread, int offset, int bytes) {
   for (int i = offset / 4; i * 4 < offset + bytes; ++i) {
     words[i].kind = Kind::Stored;
@@ -155,7 +172,7 @@ void OrderedWords::landBox(int barrierActor, Moment phase, int offset,
 
 bool OrderedWords::readByProduct(const Knowledge &known, int groupActor,
                                  Moment product, int offset) {
-  bool good = checkRead(groupActor, known, offset / 4);
+  bool good = checkRead(groupActor, known, offset / 4, /*box=*/false);
   addReader(known, words[offset / 4], groupActor, product);
   return good;
 }

@@ -39,6 +39,10 @@ public:
   void landBox(int barrierActor, Moment phase, int offset, int bytes);
   /// An mbarrier that a thread initialises, and that nothing else may touch.
   void makeBarrier(int thread, int offset, int bytes);
+  /// Memory again, which the thread wrote.
+  void dropBarrier(int thread, int offset, int bytes);
+  /// A box that a thread asks to be stored, which reads past the fence.
+  void readByBox(int thread, int offset, int bytes);
   /// The word at `offset` by a product of a warpgroup, of whose threads all
   /// know `known`. False when it does not see what it should.
   bool readByProduct(const Knowledge &known, int groupActor, Moment product,
@@ -68,10 +72,11 @@ private:
   std::string actorName(int actor) const;
   bool race(int actor, const char *what, int other, int word);
   /// Whether an actor, who knows `known`, may read the word.
-  bool checkRead(int actor, const Knowledge &known, int word);
+  bool checkRead(int actor, const Knowledge &known, int word, bool box);
   /// Whether a thread may write it, itself or by a box.
   bool checkWrite(int thread, int word, bool box);
   void addReader(const Knowledge &known, Word &word, int actor, Moment moment);
+  void readAll(int thread, int offset, int bytes, bool box);
   /// Makes words a thread's, of some kind; what was wrong is reported once.
   void writeAll(int thread, int offset, int bytes, Kind kind);
 

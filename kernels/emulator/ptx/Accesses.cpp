@@ -14,12 +14,13 @@ constexpr uint64_t SharedWindow = uint64_t(1) << 60;
 /// blocks do not write, or may.
 enum class Space { Plain, Scratch, Shared, Cluster, Parameter, Generic };
 
-uint64_t addressOf(const Operation *op, const ThreadState &t, uint32_t at) {
-  return t.get<uint64_t>(at) + int64_t(op->offset);
+uint64_t addressOf(const Operation *op, const ThreadState &t, uint32_t at,
+                   int behind = 0) {
+  return t.get<uint64_t>(at) + int64_t(op->offset) + behind;
 }
-uint32_t sharedAddressOf(const Operation *op, const ThreadState &t,
-                         uint32_t at) {
-  return t.get<uint32_t>(at) + uint32_t(op->offset);
+uint32_t sharedAddressOf(const Operation *op, const ThreadState &t, uint32_t at,
+                         int behind = 0) {
+  return t.get<uint32_t>(at) + uint32_t(op->offset + behind);
 }
 
 void readParameter(const Operation *op, ThreadState &t, uint64_t address,
@@ -32,13 +33,13 @@ void readParameter(const Operation *op, ThreadState &t, uint64_t address,
 }
 
 template <Space S>
-void read(const Operation *op, ThreadState &t, uint32_t at, int bytes,
-          void *target) {
+void read(const Operation *op, ThreadState &t, uint32_t at, int behind,
+          int bytes, void *target) {
   if constexpr (S == Space::Shared) {
-    t.at(op).sharedRead(t.self, t.sharedAt(sharedAddressOf(op, t, at)), bytes,
-                        target);
+    t.at(op).sharedRead(t.self, t.sharedAt(sharedAddressOf(op, t, at, behind)),
+                        bytes, target);
   } else {
-    uint64_t address = addressOf(op, t, at);
+    uint64_t address = addressOf(op, t, at, behind);
     const void *p = reinterpret_cast<const void *>(address);
     if constexpr (S == Space::Parameter)
       readParameter(op, t, address, bytes, target);
@@ -55,9 +56,18 @@ void read(const Operation *op, ThreadState &t, uint32_t at, int bytes,
 
 template <class T, Space S>
 const Operation *load(const Operation *op, ThreadState &t) {
-  char bytes[4 * sizeof(T)];
-  int count = op->count, size = count * int(sizeof(T));
-  read<S>(op, t, op->at[count], size, bytes);
+  constexpr int Size = sizeof(T);
+  char bytes[4 * Size];
+  int count = op->count;
+  uint32_t at = op->at[count];
+  if (!op->unused) [[likely]] {
+    read<S>(op, t, at, 0, count * Size, bytes);
+  } else { // which others may write meanwhile
+    std::memset(bytes, 0xff, sizeof(bytes));
+    for (int i = 0; i < count; ++i)
+      if (!(op->unused >> i & 1))
+        read<S>(op, t, at, i * Size, Size, bytes + i * Size);
+  }
   using Long = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
   for (int i = 0; i < count; ++i) {
     T x;

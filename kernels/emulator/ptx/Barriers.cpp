@@ -19,6 +19,10 @@ const Operation *initBarrier(const Operation *op, ThreadState &t) {
   t.async(op).barriers.init(t.self, placeOf(op, t, 0), t.operand<int>(op, 1));
   return op + 1;
 }
+const Operation *dropBarrier(const Operation *op, ThreadState &t) {
+  t.async(op).barriers.invalidate(t.self, placeOf(op, t, 0));
+  return op + 1;
+}
 const Operation *fenceBarriers(const Operation *op, ThreadState &t) {
   t.async(op).barriers.fenceInit(t.self);
   return op + 1;
@@ -30,6 +34,7 @@ const Operation *fenceAsync(const Operation *op, ThreadState &t) {
 /// mbarrier.arrive state, [place], count.
 const Operation *arriveBarrier(const Operation *op, ThreadState &t) {
   int count = op->arity > 2 ? t.operand<int>(op, 2) : 1;
+  t.beforeSync(op);
   for (int i = 0, place = placeOf(op, t, 1); i < count; ++i)
     t.async(op).barriers.arrive(t.self, place);
   return op + 1;
@@ -43,22 +48,31 @@ const Operation *expectBytes(const Operation *op, ThreadState &t) {
 const Operation *awaitBarrier(const Operation *op, ThreadState &t) {
   t.async(op).barriers.awaitPhase(t.self, placeOf(op, t, 1),
                                   t.operand<int>(op, 2));
+  t.afterSync(op);
   t.put(t.place(op, 0), true);
   return op + 1;
+}
+
+/// The tensor map that the i-th operand names, or null and a report.
+const TensorMap *mapAt(const Operation *op, ThreadState &t, int i) {
+  auto address = t.operand<uint64_t>(op, i);
+  const auto *map = reinterpret_cast<const TensorMap *>(address);
+  bool found =
+      t.isParameter(address, sizeof(TensorMap)) ||
+      t.at(op).globalAllowed(t.self, map, sizeof(TensorMap), Access::Read);
+  return found ? map : nullptr;
 }
 
 /// [target], [map, {coordinates}], [barrier], and perhaps blocks of the
 /// cluster.
 template <int Dims, bool Multicast>
 const Operation *copyTile(const Operation *op, ThreadState &t) {
-  auto address = t.operand<uint64_t>(op, 1);
   TileAt from{};
   for (int d = 0; d < Dims; ++d)
     from.at[d] = t.operand<int>(op, 2 + d);
   int target = placeOf(op, t, 0), barrier = placeOf(op, t, 2 + Dims);
-  const auto *map = reinterpret_cast<const TensorMap *>(address);
-  if (!t.isParameter(address, sizeof(TensorMap)) &&
-      !t.machine->globalAllowed(t.self, map, sizeof(TensorMap), Access::Read))
+  const TensorMap *map = mapAt(op, t, 1);
+  if (!map)
     return op + 1;
   AsyncBlock &async = t.async(op);
   if constexpr (!Multicast) {
@@ -71,6 +85,26 @@ const Operation *copyTile(const Operation *op, ThreadState &t) {
         async.boxes.copy(t.self, map, target + distance, from,
                          barrier + distance);
   }
+  return op + 1;
+}
+
+/// [map, {coordinates}], [source].
+template <int Dims>
+const Operation *storeTile(const Operation *op, ThreadState &t) {
+  TileAt to{};
+  for (int d = 0; d < Dims; ++d)
+    to.at[d] = t.operand<int>(op, 1 + d);
+  int source = placeOf(op, t, 1 + Dims);
+  if (const TensorMap *map = mapAt(op, t, 0))
+    t.async(op).boxes.store(t.self, map, source, to);
+  return op + 1;
+}
+const Operation *commitTiles(const Operation *op, ThreadState &t) {
+  t.async(op).boxes.commit(t.self);
+  return op + 1;
+}
+const Operation *awaitTiles(const Operation *op, ThreadState &t) {
+  t.async(op).boxes.await(t.self, t.operand<int>(op, 0));
   return op + 1;
 }
 
@@ -124,6 +158,7 @@ void kv::ptx::addBarrierForms(Forms &forms) {
   for (const char *space : {".shared::cta.b64", ".shared.b64"}) {
     std::string b = "mbarrier.";
     forms[b + "init" + space] = {initBarrier, "44", true};
+    forms[b + "inval" + space] = {dropBarrier, "4", true};
     for (const char *order : {"", ".release.cta"}) {
       forms[b + "arrive" + order + space] = {arriveBarrier, "", true};
       forms[b + "arrive.expect_tx" + order + space] = {expectBytes, "", true};
@@ -138,11 +173,19 @@ void kv::ptx::addBarrierForms(Forms &forms) {
   forms["fence.mbarrier_init.release.cluster"] = {fenceBarriers, "", true};
   forms["fence.proxy.async.shared::cta"] = {fenceAsync, "", true};
   std::string copy = "cp.async.bulk.tensor.",
-              rest = "d.shared::cluster.global.mbarrier::complete_tx::bytes",
-              many = rest + ".multicast::cluster";
-  forms[copy + "2" + rest] = {copyTile<2, false>, "", true};
-  forms[copy + "3" + rest] = {copyTile<3, false>, "", true};
-  forms[copy + "4" + rest] = {copyTile<4, false>, "", true};
+              bytes = ".global.mbarrier::complete_tx::bytes",
+              many = "d.shared::cluster" + bytes + ".multicast::cluster",
+              out = "d.global.shared::cta.bulk_group";
+  for (const char *space : {"d.shared::cluster", "d.shared::cta"}) {
+    forms[copy + "2" + space + bytes] = {copyTile<2, false>, "", true};
+    forms[copy + "3" + space + bytes] = {copyTile<3, false>, "", true};
+    forms[copy + "4" + space + bytes] = {copyTile<4, false>, "", true};
+  }
+  forms[copy + "2" + out] = {storeTile<2>, "", true};
+  forms[copy + "3" + out] = {storeTile<3>, "", true};
+  forms[copy + "4" + out] = {storeTile<4>, "", true};
+  forms["cp.async.bulk.commit_group"] = {commitTiles, "", true};
+  forms["cp.async.bulk.wait_group"] = {awaitTiles, "4", true};
   forms[copy + "4" + many] = {copyTile<4, true>, "", true};
   forms["setmaxnreg.inc.sync.aligned.u32"] = {setRegisters<true>, "4", true};
   forms["setmaxnreg.dec.sync.aligned.u32"] = {setRegisters<false>, "4", true};

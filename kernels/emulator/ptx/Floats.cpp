@@ -46,6 +46,12 @@ template <bool Larger, bool KeepsNaN> float choose(float a, float b) {
   return (a < b) == Larger ? b : a;
 }
 
+template <bool Larger, bool KeepsNaN>
+float chooseOf3(float a, float b, float c) {
+  auto two = choose<Larger, KeepsNaN>;
+  return two(two(a, b), c);
+}
+
 float exp2Approximate(float x) { return x < -126.0f ? 0.0f : std::exp2(x); }
 float log2Approximate(float x) { return std::log2(flush(x)); }
 float rcpApproximate(float x) { return flush(1 / flush(x)); }
@@ -127,12 +133,18 @@ void addArithmetic(Forms &forms) {
   forms["min.f32"] = pure<choose<false, false>>();
   forms["max.NaN.f32"] = pure<choose<true, true>>();
   forms["min.NaN.f32"] = pure<choose<false, true>>();
+  forms["max3.f32"] = pure<chooseOf3<true, false>>();
+  forms["min3.f32"] = pure<chooseOf3<false, false>>();
+  forms["max3.NaN.f32"] = pure<chooseOf3<true, true>>();
+  forms["min3.NaN.f32"] = pure<chooseOf3<false, true>>();
 }
 
 void addPairs(Forms &forms) {
   using namespace kv::cuda;
-  forms["add.rn.f32x2"] = pure<addTwo>();
-  forms["mul.rn.f32x2"] = pure<mulTwo>();
+  for (const char *mode : {"", ".rn"}) {
+    forms[std::string("add") + mode + ".f32x2"] = pure<addTwo>();
+    forms[std::string("mul") + mode + ".f32x2"] = pure<mulTwo>();
+  }
   forms["fma.rn.f32x2"] = pure<fmaTwo>();
   for (const char *mode : {"", ".rn"}) {
     auto put = [&](const char *name, Form half, Form brain) {

@@ -206,6 +206,8 @@ void Parser::parse() {
       expect(';');
     } else if (name == ".entry") {
       parseEntry();
+    } else if (name == ".global") { // what uses one names a label
+      skipTo(';');
     } else if (name == ".file") {
       number();
       skipTo('"');

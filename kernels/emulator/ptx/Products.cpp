@@ -147,6 +147,8 @@ const Operation *await(const Operation *op, ThreadState &t) {
 const Operation *allocate(const Operation *op, ThreadState &t) {
   t.async(op).tensor.allocate(t.self, t.sharedAt(t.operand<uint32_t>(op, 0)),
                               t.operand<int>(op, 1), op->line);
+  if (t.launch->ofTriton) // a box may lie over the word without a fence
+    t.async(op).clocks.fence(t.self);
   return op + 1;
 }
 const Operation *relinquish(const Operation *op, ThreadState &t) {
@@ -158,20 +160,20 @@ const Operation *release(const Operation *op, ThreadState &t) {
                           t.operand<int>(op, 1), op->line);
   return op + 1;
 }
-template <bool Fragments>
-const Operation *loadTensor(const Operation *op, ThreadState &t) {
-  Accumulator &words = acquire(t, op->count, /*loads=*/true);
-  t.async(op).tensor.load(t.self, {t.operand<uint32_t>(op, op->count)},
-                          words.words.get(), op->count, Fragments, op->line);
-  mark(op, t, words, 0);
-  return op + 1;
-}
 const Operation *awaitLoads(const Operation *op, ThreadState &t) {
   auto named = finish(t, [](const Accumulator &each) { return each.loads; });
   t.async(op).tensor.awaitLoads(t.self, named.data(), int(named.size()),
                                 op->line);
   settle(t);
   return op + 1;
+}
+template <bool Fragments>
+const Operation *loadTensor(const Operation *op, ThreadState &t) {
+  Accumulator &words = acquire(t, op->count, /*loads=*/true);
+  t.async(op).tensor.load(t.self, {t.operand<uint32_t>(op, op->count)},
+                          words.words.get(), op->count, Fragments, op->line);
+  mark(op, t, words, 0);
+  return t.launch->ofTriton ? awaitLoads(op, t) : op + 1;
 }
 const Operation *storeTensor(const Operation *op, ThreadState &t) {
   uint32_t words[128];

@@ -2,6 +2,7 @@
 
 #include "Program.h"
 
+#include <algorithm>
 #include <map>
 
 using namespace kv::ptx;
@@ -9,6 +10,19 @@ using namespace kv::ptx;
 namespace {
 
 constexpr uint32_t Word = sizeof(uint32_t);
+
+/// Whether an operation touches memory or other threads, or chooses the next
+/// one. A guard has no form.
+bool acts(const std::string &form) {
+  constexpr std::string_view Opcodes[] = {
+      "atom", "bar",   "bra",   "cp.",   "elect", "fence",
+      "ld",   "mbarr", "mma",   "redux", "red.",  "setma",
+      "shfl", "st",    "tcgen", "vote",  "wgmma"};
+  return form.empty() ||
+         std::ranges::any_of(Opcodes, [&](std::string_view opcode) {
+           return form.starts_with(opcode);
+         });
+}
 
 class Translator {
 public:
@@ -33,6 +47,11 @@ private:
   void emit(const std::string &form, Operation operation,
             const std::vector<uint32_t> &places);
   void findUnfinished();
+  void countUses(const Operand &operand);
+  /// Whether an operand is the only one that names its register.
+  bool isUnused(const Operand &operand) const {
+    return operand.kind == Operand::Kind::Register && uses[operand.number] == 1;
+  }
 
   const Module &module;
   const Kernel &kernel;
@@ -42,6 +61,7 @@ private:
   std::map<std::string, uint32_t> specials;
   std::map<uint64_t, uint32_t> parameters; // by what is behind the first byte
   std::vector<uint32_t> registers;
+  std::vector<unsigned> uses;   // of each register, in the text
   std::vector<uint32_t> places; // of the instruction under way
   std::vector<int> bytes;       // of its registers; -1: something else
   uint32_t sink = 0;
@@ -120,7 +140,8 @@ void Translator::place(const Operand &operand) {
   places.push_back(placeOf(operand));
 }
 
-/// A mov of a vector is a form of its own, and so is a branch with a guard.
+/// A mov of a vector is a form of its own, and so are a branch with a guard and
+/// a maximum of three.
 std::string Translator::formOf(const Instruction &instruction) const {
   const std::string &form = instruction.form;
   const auto &operands = instruction.operands;
@@ -130,6 +151,9 @@ std::string Translator::formOf(const Instruction &instruction) const {
     if (operands[1].kind == Operand::Kind::Vector)
       return "join" + form.substr(3);
   }
+  if (operands.size() == 4 &&
+      (form.starts_with("max.") || form.starts_with("min.")))
+    return form.substr(0, 3) + "3" + form.substr(3);
   if (instruction.guard >= 0 && (form == "bra" || form == "bra.uni"))
     return instruction.negated ? "unless" : "if";
   return form;
@@ -216,6 +240,8 @@ void Translator::translate(const Instruction &instruction) {
       operation.vectors |= 1 << i;
       operation.count =
           first ? uint16_t(operand.parts.size()) : operation.count;
+      for (size_t e = 0; first && form.direct && e < operand.parts.size(); ++e)
+        operation.unused |= isUnused(operand.parts[e]) << e;
       first = false;
     } else if (operand.kind == Operand::Kind::Memory) {
       operation.addresses |= 1 << i;
@@ -272,10 +298,28 @@ void Translator::findUnfinished() {
   program.unfinished.assign(found.begin(), found.end());
 }
 
+void Translator::countUses(const Operand &operand) {
+  if (operand.kind == Operand::Kind::Register)
+    ++uses[operand.number];
+  for (const Operand &part : operand.parts)
+    countUses(part);
+}
+
 void Translator::translate() {
+  uses.resize(kernel.registers.size());
+  for (const Instruction &instruction : kernel.instructions) {
+    if (instruction.guard >= 0)
+      ++uses[instruction.guard];
+    for (const Operand &operand : instruction.operands)
+      countUses(operand);
+  }
   sink = room(8);
-  for (const Register &each : kernel.registers)
+  for (const Register &each : kernel.registers) {
     registers.push_back(room(each.bytes));
+    program.remembered.resize(program.frameWords);
+    program.remembered[registers.back() / Word] =
+        each.bytes <= int(Word) && uses[registers.size() - 1] > 1;
+  }
   program.frameWords += program.frameWords % 2;
   if (!kernel.parameters.empty()) // the first, for all to be measured from
     symbol({Operand::Kind::Symbol, 0, 0, kernel.parameters[0].name, {}});
@@ -296,6 +340,8 @@ void Translator::translate() {
       program.operations[i].target =
           begins[kernel.labels[program.operations[i].target]];
   findUnfinished();
+  for (const std::string &form : program.forms)
+    program.acts.push_back(acts(form));
   program.image.assign(program.frameWords, kv::cuda::ForgottenSum);
   for (auto [value, at] : constants)
     std::memcpy(reinterpret_cast<char *>(program.image.data()) + at, &value,

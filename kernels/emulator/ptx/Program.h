@@ -39,6 +39,7 @@ struct Operation {
   uint8_t arity;              // operands, each of a vector counted
   bool endsWithPredicate;
   uint8_t resultBytes; // of the first register
+  uint8_t unused = 0;  // elements of a load that nothing reads, a bit each
 };
 
 /// What a form of an instruction is.
@@ -85,6 +86,14 @@ public:
   std::vector<std::string> forms; // of the operations; "": of no instruction
   mutable std::vector<uint8_t> executed; // which of them, where that is asked
   bool traces = false;
+  /// A sum of what operations other than arithmetic found in remembered words
+  /// of frames, where that is asked, and traces are. The words are registers of
+  /// at most 32 bits, so they hold no address of the host, and something reads
+  /// them.
+  mutable uint64_t history = 0;
+  bool remembers = false;
+  std::vector<uint8_t> remembered;
+  std::vector<uint8_t> acts; // which operations are no arithmetic
 
   /// Adds the forms of its instructions, and those that were executed.
   void countForms(std::set<std::string> &contained,
@@ -98,6 +107,10 @@ struct Launch {
   int registers = 0;   // a thread's; 0: as many as there are
   int cluster = 1;
   int chip = 0; // the only one that has the kernel, or 0
+  /// Code of Triton leaves to ptxas what PTX asks for: what orders threads is a
+  /// fence, too, of mbarriers' initialisation and of tensor memory, and loads
+  /// of tensor memory are complete at once.
+  bool ofTriton = false;
   /// A thread that takes more branches is reported, and ends.
   uint64_t mostBranches = ~uint64_t(0);
 };
@@ -176,6 +189,17 @@ struct ThreadState {
     return *machine;
   }
   cuda::AsyncBlock &async(const Operation *op) { return at(op).async(); }
+  /// Around what orders threads.
+  void beforeSync(const Operation *op) {
+    if (!launch->ofTriton || !machine->hasRoles())
+      return;
+    async(op).barriers.fenceInit(self);
+    async(op).tensor.fenceBefore(self);
+  }
+  void afterSync(const Operation *op) {
+    if (launch->ofTriton && machine->hasRoles())
+      async(op).tensor.fenceAfter(self);
+  }
   void report(const Operation *op, const std::string &text) {
     at(op).report("thread " + std::to_string(self) + " " + text);
   }

@@ -3,6 +3,7 @@
 #include "Program.h"
 
 #include <algorithm>
+#include <sys/mman.h>
 
 using namespace kv::ptx;
 using namespace kv::cuda;
@@ -59,6 +60,23 @@ bool isSpecial(const std::string &name) {
   return std::find(std::begin(Names), std::end(Names), name) != std::end(Names);
 }
 
+/// Parameters at an address of 32 bits: of such registers some compilers make
+/// generic addresses.
+struct LowCopy {
+  LowCopy(const void *parameters, size_t bytes) : bytes(bytes + 1) {
+    data = mmap(nullptr, this->bytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+    if (data != MAP_FAILED)
+      std::memcpy(data, parameters, bytes);
+  }
+  ~LowCopy() {
+    if (data != MAP_FAILED)
+      munmap(data, bytes);
+  }
+  void *data;
+  size_t bytes;
+};
+
 void begin(ThreadState &t, const void *parameters) {
   const Program &program = *t.program;
   std::memcpy(t.frame, program.image.data(), program.image.size() * 4);
@@ -74,17 +92,33 @@ void begin(ThreadState &t, const void *parameters) {
   t.registersA.clear();
 }
 
+/// Adds the remembered words that an operation names, as it leaves them.
+void remember(const Operation *op, const ThreadState &t, uint64_t &history) {
+  for (int i = 0; i < op->arity; ++i)
+    if (uint32_t at = t.place(op, i), word = at / sizeof(uint32_t);
+        word < t.program->remembered.size() && t.program->remembered[word]) {
+      history = (history ^ t.get<uint32_t>(at)) * 0x9e3779b97f4a7c15;
+      history ^= history >> 32;
+    }
+}
+
 void execute(ThreadState &t) {
-  const Operation *op = t.program->operations.data();
-  if (!t.program->traces) {
+  const Program &program = *t.program;
+  const Operation *op = program.operations.data();
+  if (!program.traces) {
     while (op)
       op = op->run(op, t);
     return;
   }
+  uint64_t history = t.self + 1;
   while (op) {
-    t.program->executed[op - t.program->operations.data()] = 1;
+    const Operation *done = op;
+    program.executed[op - program.operations.data()] = 1;
     op = op->run(op, t);
+    if (program.remembers && program.acts[done - program.operations.data()])
+      remember(done, t, history);
   }
+  program.history += history;
 }
 
 /// As many registers as there are for threads of blocks that an SM has at once.
@@ -115,6 +149,9 @@ void kv::ptx::run(Machine &machine, const Program &program,
                     launch.chip};
   if (!shape.registers && (program.hasRoles || launch.cluster > 1))
     shape.registers = registersOf(program, count);
+  LowCopy low(parameters, program.parameterBytes);
+  if (low.data == MAP_FAILED)
+    return machine.report("there is no memory for the parameters");
   if (program.traces)
     program.executed.resize(program.operations.size());
   machine.describePlaces([&](int thread) {
@@ -133,7 +170,7 @@ void kv::ptx::run(Machine &machine, const Program &program,
     t.rank = rank;
     t.own = self - rank * count;
     t.begin = m.partBegin(rank);
-    begin(t, parameters);
+    begin(t, low.data);
     execute(t);
   });
   machine.describePlaces(nullptr);

@@ -122,12 +122,14 @@ bool isWholeBlock(const Operation *op, ThreadState &t) {
           t.operand<int>(op, 1) == t.machine->threadsOfBlock());
 }
 const Operation *syncBlock(const Operation *op, ThreadState &t) {
+  t.beforeSync(op);
   if (isWholeBlock(op, t))
     t.at(op).sync(t.self);
   else
     t.async(op).named.sync(t.self, t.operand<int>(op, 0),
                            op->arity > 1 ? t.operand<int>(op, 1)
                                          : t.machine->threadsOfBlock());
+  t.afterSync(op);
   return op + 1;
 }
 const Operation *arriveBlock(const Operation *op, ThreadState &t) {

@@ -7,6 +7,7 @@
 #include "kernels/emulator/base/Earlier.h"
 #include "test/gpu/VerifyKernels.h"
 #include "test/gpu/VerifyTwins.h"
+#include "test/kernels/ptx/PtxTexts.h"
 
 #include <algorithm>
 #include <cctype>
@@ -42,8 +43,7 @@ static Status loadCubin(const Elf64_Ehdr &header, const DeviceModel &device,
                              " for a device of compute capability " +
                              std::to_string(device.major) + "." +
                              std::to_string(device.minor));
-  module = {std::string(bytes, size), kv::cuda::shapesOfChip(chip),
-            kv::cuda::readImage({bytes, size})};
+  module = {std::string(bytes, size), chip, kv::cuda::readImage({bytes, size})};
   return Success;
 }
 
@@ -60,7 +60,7 @@ Status kv::fake::loadModule(const void *image, const DeviceModel &device,
   if (chip > device.major * 10 + device.minor)
     return state.problem(InvalidPtx, "PTX of sm_" + std::to_string(chip) +
                                          " for an earlier chip");
-  module = {text, kv::cuda::shapesOfChip(chip), {}};
+  module = {text, chip, {}};
   return Success;
 }
 
@@ -93,7 +93,7 @@ std::optional<FakeFunction> kv::fake::findFunction(const FakeModule &module,
   auto launch = findLaunch(name);
   if (!launch || !hasSymbol(module.image, name))
     return {};
-  FakeFunction function{*launch, {}, module.sm, module.watchdog};
+  FakeFunction function{*launch, {}, module.chip, module.watchdog};
   auto described =
       std::ranges::find(module.kernels, name, &kv::cuda::ImageKernel::name);
   if (described != module.kernels.end())
@@ -168,8 +168,21 @@ int kv::fake::clustersOf(const FakeFunction &function,
   return std::min(mostClusters, device.multiprocessors * blocks / cluster);
 }
 
-/// Runs the twin. It may touch the allocations that its arguments point into,
-/// on the device or pinned: a GPU reaches both by the same address.
+/// The PTX of a chip's kernels, of the build that KV_FAKE_CUDA_PTX names; null:
+/// the variable is not set, and twins run.
+static kv::cuda::test::PtxTexts *textsOf(int chip) {
+  static const char *folder = std::getenv("KV_FAKE_CUDA_PTX");
+  if (!folder)
+    return nullptr;
+  static std::map<int, kv::cuda::test::PtxTexts> all;
+  bool hasOwn = chip == 90 || chip == 100;
+  return &all.try_emplace(chip, folder,
+                          std::to_string(chip) + (hasOwn ? "a" : ""))
+              .first->second;
+}
+
+/// Runs the twin, or the PTX. It may touch the allocations that its arguments
+/// point into, on the device or pinned: a GPU reaches both by the same address.
 static Status runKernel(const FakeFunction &function,
                         const kv::cuda::MachineOptions &options, int blocks,
                         int cluster, const std::vector<char> &params) {
@@ -192,7 +205,9 @@ static Status runKernel(const FakeFunction &function,
     return state.problem(LaunchFailed,
                          std::string(kernel.name) + ": its watchdog traps");
   const void *given = planted.before(machine, params);
-  if (!kv::cuda::runTwin(machine, kernel.name, blocks, given, cluster))
+  if (kv::cuda::test::PtxTexts *texts = textsOf(function.chip))
+    texts->run(machine, kernel.name, blocks, cluster, given);
+  else if (!kv::cuda::runTwin(machine, kernel.name, blocks, given, cluster))
     kv::cuda::test::runVerifyTwin(machine, kernel.name, blocks, given);
   planted.after();
   if (planted.fails())
@@ -238,9 +253,9 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
     return wrong("blocks", blocks, 1);
   if (int(threads) != kernel.threads)
     return wrong("threads", threads, kernel.threads);
-  if (int(sharedBytes) != kernel.sharedBytes(function.sm))
+  if (int(sharedBytes) != kernel.sharedBytes(function.sm()))
     return wrong("bytes of shared memory", sharedBytes,
-                 kernel.sharedBytes(function.sm));
+                 kernel.sharedBytes(function.sm()));
   if (int(sharedBytes) > function.sharedBytes)
     return wrong("bytes of shared memory that it did not ask for", sharedBytes,
                  function.sharedBytes);
@@ -249,7 +264,7 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
       !problem.empty())
     return state.problem(InvalidValue,
                          std::string(kernel.name) + ": " + problem);
-  if (early && !kv::cuda::hasClusters(function.sm))
+  if (early && !kv::cuda::hasClusters(function.sm()))
     return state.problem(InvalidValue,
                          std::string(kernel.name) +
                              " may begin early, and its code waits for nobody");
@@ -264,14 +279,14 @@ Status kv::fake::launch(const FakeFunction &function, unsigned blocks,
   // Products are the device's, also of PTX.
   const DeviceModel &device = Devices[state.device];
   const kv::cuda::MachineOptions options = {
-      .sm = function.sm, .chip = device.major * 10 + device.minor};
+      .sm = function.sm(), .chip = device.major * 10 + device.minor};
   Work work{
       .run =
           [function, blocks, cluster, options,
            copy = std::vector<char>(bytes, bytes + kernel.argument.bytes)] {
             return runKernel(function, options, int(blocks), cluster, copy);
           },
-      .letsLaterBegin = kv::cuda::hasClusters(function.sm)};
+      .letsLaterBegin = kv::cuda::hasClusters(function.sm())};
   if (early)
     addEarlyRun(work, std::string(kernel.name));
   state.enqueue(stream, std::move(work));

@@ -13,7 +13,7 @@ namespace kv::fake {
 
 struct FakeModule {
   std::string image;
-  int sm; // what KernelTable.h calls so
+  int chip; // of its code, 100 of sm_100a
   /// As a cubin that ptxas has made describes them. PTX, and what tests write
   /// by hand, says nothing of offsets.
   std::vector<kv::cuda::ImageKernel> kernels;
@@ -24,9 +24,12 @@ struct FakeModule {
 struct FakeFunction {
   kv::cuda::KernelLaunch kernel;
   std::optional<kv::cuda::ImageKernel> image; // of cubins that ptxas has made
-  int sm;
-  kv::cuda::WatchdogReport **watchdog = nullptr; // its module's
-  int sharedBytes = 48 << 10;                    // allowed without asking
+  int chip;                                   // its module's
+  kv::cuda::WatchdogReport **watchdog = nullptr;
+  int sharedBytes = 48 << 10; // allowed without asking
+
+  /// What KernelTable.h calls so.
+  int sm() const { return kv::cuda::shapesOfChip(chip); }
 };
 
 /// Checks that the image is code for this device.

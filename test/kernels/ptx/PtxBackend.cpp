@@ -2,12 +2,12 @@
 
 #include "PtxBackend.h"
 #include "Mutation.h"
+#include "kernels/cuda/parameters/KernelTable.h"
 #include "kernels/cuda/twins/Twins.h"
-#include "test/gpu/VerifyKernels.h"
+#include "kernels/emulator/base/Hurry.h"
 #include "test/kernels/instructions/InstructionTwins.h"
 
 #include <algorithm>
-#include <filesystem>
 
 using namespace kv;
 using namespace kv::cuda;
@@ -15,25 +15,15 @@ using namespace kv::cuda::test;
 
 namespace {
 
-int chipNumber() { return std::atoi(PtxRecord::get().chip.c_str()); }
-
-MachineOptions ofChip(MachineOptions options) {
-  options.chip = chipNumber();
+MachineOptions optionsOf(MachineOptions options) {
+  PtxRecord &record = PtxRecord::get();
+  options.chip = record.chipNumber();
   options.sm = shapesOfChip(options.chip);
+  if (record.hurry) {
+    options.schedule = Schedule::Random;
+    options.seed = record.hurry++;
+  }
   return options;
-}
-
-/// A kernel's launch but for its grid.
-struct Shape {
-  int threads, sharedBytes;
-};
-std::optional<Shape> shapeOf(std::string_view name) {
-  if (const KernelLaunch *kernel = findKernel(name))
-    return Shape{kernel->threads,
-                 kernel->sharedBytes(shapesOfChip(chipNumber()))};
-  if (const VerifyKernel *kernel = findVerifyKernel(name))
-    return Shape{kernel->threads, kernel->sharedBytes};
-  return {};
 }
 
 /// Kernels whose PTX gives other bits than the body, and why. The case itself
@@ -60,7 +50,7 @@ constexpr OtherKernel OtherBits[] = {{"kv_elementwise", Functions},
 class PtxBackend final : public MachineBackend {
 public:
   explicit PtxBackend(const MachineOptions &options)
-      : MachineBackend(ofChip(options)), body(ofChip(options)) {}
+      : MachineBackend(options), body(options), seed(options.seed) {}
 
   void *give(const void *data, size_t bytes, Access access) override {
     body.global().allow(data, bytes, access);
@@ -72,6 +62,12 @@ public:
   }
   void launch(std::string_view name, int blocks, const void *params,
               int cluster) override;
+  std::vector<std::string> reports() override {
+    std::vector<std::string> all = machine.reports();
+    for (std::string &report : all)
+      report += ", seed " + std::to_string(seed);
+    return all;
+  }
 
 private:
   struct Region {
@@ -85,6 +81,7 @@ private:
   }
 
   Machine body;
+  uint32_t seed;
   std::vector<Region> written;
 };
 
@@ -92,28 +89,24 @@ private:
 
 void PtxBackend::launch(std::string_view name, int blocks, const void *params,
                         int cluster) {
-  std::optional<Shape> shape = shapeOf(name);
-  if (!shape)
-    return machine.report("there is no kernel " + std::string(name));
+  auto runBody = [&](Machine &machine) {
+    if (!runInstruction(machine, name, blocks, params))
+      runTwin(machine, name, blocks * cluster, params, cluster);
+  };
+  PtxRecord &record = PtxRecord::get();
+  if (!record.mutated.empty() && record.mutated != name)
+    return runBody(machine); // other kernels are as they are
+  std::optional<Hurry> hurry;
+  if (record.hurry)
+    hurry.emplace(1 + seed % 16);
   keep(&Region::before);
-  if (!runInstruction(body, name, blocks, params))
-    runTwin(body, name, blocks * cluster, params, cluster);
+  runBody(body);
   keep(&Region::after);
   for (const Region &region : written)
     std::memcpy(region.memory, region.before.data(), region.before.size());
-  PtxTally &tally = PtxRecord::get().kernels[std::string(name)];
+  PtxTally &tally = record.kernels[std::string(name)];
   ++tally.launches;
-  try {
-    ptx::Launch launch;
-    launch.grid[0] = blocks * cluster;
-    launch.block[0] = shape->threads;
-    launch.sharedBytes = shape->sharedBytes;
-    launch.cluster = cluster;
-    launch.mostBranches = 1 << 24;
-    ptx::run(machine, PtxRecord::get().programOf(name), launch, params);
-  } catch (const ptx::Error &error) {
-    machine.report(error.what());
-  }
+  record.run(machine, name, blocks * cluster, cluster, params);
   bool equal = true;
   for (const Region &region : written)
     equal &=
@@ -127,73 +120,30 @@ void PtxBackend::launch(std::string_view name, int blocks, const void *params,
 }
 
 PtxRecord &PtxRecord::get() {
-  static PtxRecord record = [] {
-    PtxRecord made;
-    if (const char *chip = std::getenv("KV_PTX_CHIP"))
-      made.chip = chip;
-    return made;
-  }();
+  static PtxRecord record;
   return record;
 }
 
-std::string PtxRecord::fileOf(std::string_view kernel) const {
-  std::string ending = ".compute_" + chip + ".ptx";
-  std::string module(kernel);
-  std::string_view only;
-  if (const VerifyKernel *own = findVerifyKernel(kernel)) {
-    if (!own->isFor("sm_" + chip))
-      return {};
-    module = own->image;
-  } else if (kernel.find("attention") == kernel.npos &&
-             kernel.find("latent") == kernel.npos) {
-    module = "kv_movers";
-  } else {
-    only = kernels::onlyChipOf(kernel);
+PtxRecord::PtxRecord() {
+  auto given = [](const char *name, const char *otherwise) {
+    const char *text = std::getenv(name);
+    return text ? text : otherwise;
+  };
+  folder = given("KV_PTX_ROOT", KV_BINARY_DIR);
+  chip = given("KV_PTX_CHIP", "80");
+  traces = true;
+  hurry = std::atoi(given("KV_PTX_HURRY", "0"));
+  std::string mutant = given("KV_PTX_MUTANT", "");
+  if (size_t comma = mutant.find(','); comma != mutant.npos) {
+    mutated = mutant.substr(0, comma);
+    remembers = true;
+    mostBranches = 1 << 16;
+    change = [this, seed = std::stoul(mutant.substr(comma + 1))](
+                 ptx::Kernel &kernel) {
+      if (seed && kernel.name == mutated)
+        mutation = ptx::test::mutate(kernel, seed);
+    };
   }
-  if (!only.empty() && only != "sm_" + chip)
-    return {};
-  for (const char *folder : {"kernels/kv-cuda/ptx/", "lib/kv-cuda/",
-                             "test/gpu/kv-verify/ptx/", "lib/kv-verify/"}) {
-    const char *root = std::getenv("KV_PTX_ROOT");
-    std::string file = std::string(root ? root : KV_BINARY_DIR) + "/" + folder +
-                       module + ending;
-    if (std::filesystem::exists(file))
-      return file;
-  }
-  return {};
-}
-
-const ptx::Program &PtxRecord::programOf(std::string_view name) {
-  auto &program = programs[std::string(name)];
-  if (!program) {
-    std::string file = fileOf(name);
-    if (file.empty())
-      throw ptx::Error("compute_" + chip, 0,
-                       "no file has the kernel " + std::string(name));
-    ptx::Module module = ptx::readModule(file);
-    const ptx::Kernel *found = module.find(name);
-    if (!found)
-      throw ptx::Error(file, 0, "there is no kernel " + std::string(name));
-    ptx::Kernel kernel = *found;
-    if (const char *mutant = std::getenv("KV_PTX_MUTANT")) {
-      std::string text = mutant;
-      size_t comma = text.find(',');
-      if (text.substr(0, comma) == kernel.name)
-        mutation =
-            ptx::test::mutate(kernel, std::stoul(text.substr(comma + 1)));
-    }
-    program = std::make_unique<ptx::Program>(module, kernel);
-    program->traces = true;
-  }
-  return *program;
-}
-
-bool PtxRecord::hasExecuted(unsigned line) const {
-  for (const auto &[name, program] : programs)
-    for (size_t i = 0; program && i < program->executed.size(); ++i)
-      if (program->executed[i] && program->operations[i].line == line)
-        return true;
-  return false;
 }
 
 void PtxRecord::countForms() {
@@ -202,11 +152,17 @@ void PtxRecord::countForms() {
       program->countForms(contained, executed);
 }
 
+/// Of a run with a mistake, kernels with the types and the head dimension of
+/// the one that has it: cases compare them with one another.
 bool kv::cuda::test::canRun(std::string_view kernel) {
-  return !PtxRecord::get().fileOf(kernel).empty();
+  const PtxRecord &record = PtxRecord::get();
+  std::string_view mutated = record.mutated;
+  size_t types = mutated.rfind('_', mutated.rfind('_') - 1);
+  return (mutated.empty() || kernel.ends_with(mutated.substr(types))) &&
+         !record.fileOf(kernel).empty();
 }
 
 std::unique_ptr<Backend>
 kv::cuda::test::makeBackend(const MachineOptions &options) {
-  return std::make_unique<PtxBackend>(options);
+  return std::make_unique<PtxBackend>(optionsOf(options));
 }

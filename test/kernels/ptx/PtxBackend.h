@@ -9,11 +9,8 @@
 #define KV_TEST_KERNELS_PTX_PTXBACKEND_H
 
 #include "Mutation.h"
-#include "kernels/emulator/ptx/Program.h"
+#include "PtxTexts.h"
 #include "test/kernels/emulator/MachineBackend.h"
-
-#include <map>
-#include <set>
 
 namespace kv::cuda::test {
 
@@ -23,26 +20,23 @@ struct PtxTally {
 };
 
 /// Of a process: the chip whose PTX is executed, and what was.
-struct PtxRecord {
-  std::string chip = "80";
+struct PtxRecord : PtxTexts {
   std::map<std::string, PtxTally, std::less<>> kernels;
   /// Forms of instructions that the programs contain, and that were executed.
   std::set<std::string> contained, executed;
+  /// The mistake of this run, and the kernel that has it. Seed 0 is none.
+  std::string mutated;
+  ptx::test::Mutation mutation;
+  /// The seed of the next backend's machine, whose asynchronous work completes
+  /// at random steps. 0: it completes as late as it can.
+  uint32_t hurry = 0;
 
   static PtxRecord &get();
-  /// The file that has a kernel for the chip; "": there is none.
-  std::string fileOf(std::string_view kernel) const;
-  /// Translated once. Throws a ptx::Error.
-  const ptx::Program &programOf(std::string_view kernel);
-  /// The mistake of this run.
-  ptx::test::Mutation mutation;
-  /// Whether a program executed an instruction of that line.
-  bool hasExecuted(unsigned line) const;
   /// Adds the forms of all programs so far.
   void countForms();
 
 private:
-  std::map<std::string, std::unique_ptr<ptx::Program>, std::less<>> programs;
+  PtxRecord();
 };
 
 } // namespace kv::cuda::test

@@ -21,6 +21,19 @@ bool isMade(std::string_view kernel) {
          !PtxRecord::get().fileOf(kernel).empty();
 }
 
+/// Which mistake a kernel had, and whether any thread came to it.
+void printMutant(const kv::ptx::test::Mutation &mutation,
+                 const kv::ptx::Program &program) {
+  bool executed = false;
+  for (size_t i = 0; i < program.executed.size(); ++i)
+    executed |=
+        program.executed[i] && program.operations[i].line == mutation.line;
+  std::printf("mutant: %s at %s:%u, %s, history %016llx\n",
+              mutation.text.c_str(), program.file.c_str(), mutation.line,
+              executed ? "executed" : "not executed",
+              (unsigned long long)program.history);
+}
+
 /// Says behind all tests what was executed.
 class Summary : public testing::Environment {
   void TearDown() override {
@@ -31,11 +44,9 @@ class Summary : public testing::Environment {
                     record.kernels.contains(kernel.name))
             << kernel.name << " was not executed";
     record.countForms();
-    if (record.mutation.line)
-      std::printf("mutant: %s, line %u, %s\n", record.mutation.text.c_str(),
-                  record.mutation.line,
-                  record.hasExecuted(record.mutation.line) ? "executed"
-                                                           : "not executed");
+    if (auto found = record.programs.find(record.mutated);
+        found != record.programs.end() && found->second)
+      printMutant(record.mutation, *found->second);
     for (const auto &[name, tally] : record.kernels)
       std::printf("%s: %d launches, %d with the body's bits\n", name.c_str(),
                   tally.launches, tally.equal);
