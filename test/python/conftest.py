@@ -8,8 +8,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 # The package kvmlir lies in a build's folder.
 sys.path[:0] = [*(str(ROOT / "tools" / name) for name in ("kv-import", "kv-generate", "kv-serve", "docs", ".")),
-                *(str(Path(__file__).resolve().parent / folder) for folder in (".", "kvmlir", "raise", "serving")),
+                *(str(Path(__file__).resolve().parent / folder) for folder in (".", "kvmlir", "proofs", "raise", "serving")),
                 os.environ.get("KV_PYTHON_PACKAGE") or str(ROOT / "build/release/python")]
+# The package of a build has no programs of its own.
+os.environ.setdefault("KV_COMPILE", str(ROOT / "build/release/bin/kv-compile"))
 # What is refused is not tried through PyTorch, even where its environment is there.
 os.environ.setdefault("KV_EXPORTER_PYTHON", "none")
 
