@@ -228,10 +228,8 @@ void expectClose(const Batch::Result &got, const Batch::Result &expected) {
     ASSERT_NEAR(got.lse[i], expected.lse[i], 1e-2) << i;
 }
 
-class AttentionRows : public ::testing::Test {
+class AttentionRows : public RowsTest {
 protected:
-  void TearDown() override { EXPECT_TRUE(fake::takeProblems().empty()); }
-
   /// The launches of one batch, checked against the CPU's numbers.
   int64_t check(const Case &c) {
     Batch batch(c);
@@ -241,7 +239,6 @@ protected:
     expectClose(got, batch.onCpu());
     return launches;
   }
-  Gpu gpu;
 };
 
 } // namespace
@@ -432,14 +429,18 @@ TEST_F(AttentionRows, ProductsOfEightBitsAlone) {
       error(3, 12, imagesWithRoom()).starts_with("plan: plan is i8[64]"));
 }
 
+static std::vector<KernelImage> imagesWithout(std::string_view kind) {
+  std::vector<KernelImage> images = allImages();
+  std::erase_if(images, [&](const KernelImage &image) {
+    return image.name.find(kind) != std::string::npos;
+  });
+  return images;
+}
+
 // Steps of a few drafts take a kernel for them: where the prompt's would be the
 // one that copies tiles, no tensor map is encoded. No bit depends on that.
 TEST_F(AttentionRows, Drafts) {
-  std::vector<KernelImage> images = allImages();
-  std::erase_if(images, [](const KernelImage &image) {
-    return image.name.find("_drafts_") != std::string::npos;
-  });
-  Gpu other(0, false, nullptr, images);
+  Gpu other(0, false, nullptr, imagesWithout("_drafts_"));
   auto isTaken = [&](const Case &c) {
     auto [maps, others] = tensorMaps(c, gpu, other);
     EXPECT_EQ(others, 2);
@@ -468,15 +469,8 @@ TEST_F(AttentionRows, Drafts) {
 // And those of up to 64 rows, of 8 bits, where tile copies bring the pages: the
 // one kernel that encodes tensor maps on a GPU without the prompt's.
 TEST_F(AttentionRows, DraftTiles) {
-  auto without = [](std::string_view kind) {
-    std::vector<KernelImage> images = allImages();
-    std::erase_if(images, [&](const KernelImage &image) {
-      return image.name.find(kind) != std::string::npos;
-    });
-    return images;
-  };
-  Gpu some(0, false, nullptr, without("_attention_tiles_")),
-      other(0, false, nullptr, without("_draft_tiles_"));
+  Gpu some(0, false, nullptr, imagesWithout("_attention_tiles_")),
+      other(0, false, nullptr, imagesWithout("_draft_tiles_"));
   auto isTaken = [&](const Case &c) {
     auto [maps, others] = tensorMaps(c, some, other);
     EXPECT_EQ(others, 2);
@@ -549,7 +543,6 @@ TEST_F(AttentionRows, CrossAttention) {
   ASSERT_FALSE(reference::validate(attention));
   reference::attention(attention, 0, reference::attentionItems(attention));
 
-  const Device &device = gpu.device;
   Tensor<Bf16> dpool(device, DType::BF16, shape, pool);
   Tensor<int32_t> dlengths(device, DType::I32, {batch}, cached);
   Tensor<int32_t> counted(device, DType::I32, {batch});
@@ -703,10 +696,6 @@ TEST_F(AttentionRows, EmptyBatches) {
 }
 
 TEST_F(AttentionRows, Refusals) {
-  auto error = [&](const Gpu::Body &body) {
-    auto done = gpu.run(body);
-    return done ? "no error" : done.error().message;
-  };
   auto blocks = [](DType dtype, int64_t planes, int64_t dim) {
     return makeView(nullptr, dtype, {4, planes, 1, 16, 2, dim});
   };
@@ -730,43 +719,33 @@ TEST_F(AttentionRows, Refusals) {
                two = makeView(nullptr, DType::I32, {2}),
                table = makeView(nullptr, DType::I32, {1, 8}),
                plan = makeView(nullptr, DType::I8, {64});
-  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
-              f.plan(ctx, &pool, &one, &plan, &two, nullptr, 4, 1,
-                     KV_MASK_CAUSAL, 0, &plan);
-            }),
+  auto planned = [&](const KvTensorView &table, const KvTensorView &offsets,
+                     int64_t heads, int64_t rows, int32_t mask,
+                     const KvTensorView *lengths = nullptr) {
+    return error([&](KvContext *ctx, const KvFunctionTable &f) {
+      f.plan(ctx, &pool, &one, &table, &offsets, lengths, heads, rows, mask, 0,
+             &plan);
+    });
+  };
+  EXPECT_EQ(planned(plan, two, 4, 1, KV_MASK_CAUSAL),
             "plan: lookup_table is i8[64]: CUDA kernels take i32 [B, pitch], "
             "rows of page ids, or i32 [B], slots of a continuous cache");
-  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
-              f.plan(ctx, &pool, &one, &table, &two, nullptr, 3, 1,
-                     KV_MASK_CAUSAL, 0, &plan);
-            }),
+  EXPECT_EQ(planned(table, two, 3, 1, KV_MASK_CAUSAL),
             "plan: 3 query heads over 2 of the cache");
   EXPECT_EQ(
-      error([&](KvContext *ctx, const KvFunctionTable &f) {
-        f.plan(ctx, &pool, &one, &table, &one, nullptr, 4, 1, KV_MASK_CAUSAL, 0,
-               &plan);
-      }),
+      planned(table, one, 4, 1, KV_MASK_CAUSAL),
       "plan: cache_lengths is i32[1], row_offsets i32[1] for 1 rows: they "
       "must be i32 [B] and [B + 1], below 2147483648 rows");
-  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
-              f.plan(ctx, &pool, &one, &table, &two, nullptr, 4, 1 << 30,
-                     KV_MASK_CAUSAL, 0, &plan);
-            }),
+  EXPECT_EQ(planned(table, two, 4, 1 << 30, KV_MASK_CAUSAL),
             "plan: 1073741824 rows of 2 query heads a KV head: at most "
             "2147483647 in all");
-  EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
-              f.plan(ctx, &pool, &one, &table, &two, nullptr, 4, 1,
-                     KV_MASK_SLIDING, 0, &plan);
-            }),
+  EXPECT_EQ(planned(table, two, 4, 1, KV_MASK_SLIDING),
             "plan: mask 2 with the window 0: masks are 0 to 5, a window is at "
             "least 1");
   KvTensorView wide = makeView(nullptr, DType::I64, {1, 2});
   for (auto [lengths, given] :
        {std::pair(&wide, "i64[1, 2]"), std::pair(&two, "i32[2]")})
-    EXPECT_EQ(error([&](KvContext *ctx, const KvFunctionTable &f) {
-                f.plan(ctx, &pool, &one, &table, &two, lengths, 4, 1,
-                       KV_MASK_CAUSAL, 0, &plan);
-              }),
+    EXPECT_EQ(planned(table, two, 4, 1, KV_MASK_CAUSAL, lengths),
               concat("plan: max_lengths is ", given,
                      ", needed: i32 [steps, 2] of a step"));
   // Attention reads 16 bytes at a time, of eight-bit elements 16.
@@ -776,10 +755,7 @@ TEST_F(AttentionRows, Refusals) {
             "planBytes: blocks is f8E4M3FN[4, 2, 1, 16, 2, 64] with strides "
             "[4096, 2048, 2048, 128, 72, 1]: its rows must be aligned to 16 "
             "bytes");
-  std::string small = error([&](KvContext *ctx, const KvFunctionTable &f) {
-    f.plan(ctx, &pool, &one, &table, &two, nullptr, 4, 1, KV_MASK_CAUSAL, 0,
-           &plan);
-  });
+  std::string small = planned(table, two, 4, 1, KV_MASK_CAUSAL);
   EXPECT_TRUE(small.starts_with("plan: plan is i8[64], needed: i8 of "))
       << small;
 }

@@ -42,6 +42,18 @@ TEST_F(CudaSession, AModelWrittenByHand) {
   }
 }
 
+/// Two row offsets on a device, as another framework gives them.
+static DLManagedTensor offsetsAt(void *data, int32_t device) {
+  static int64_t shape[] = {2};
+  DLManagedTensor given = {};
+  given.dl_tensor.data = data;
+  given.dl_tensor.device = {kDLCUDA, device};
+  given.dl_tensor.dtype = {kDLInt, 32, 1};
+  given.dl_tensor.ndim = 1;
+  given.dl_tensor.shape = shape;
+  return given;
+}
+
 // In C: tokens from the host, row offsets as a tensor on the device, logits as
 // another that nobody has bound, which is waited for when it is asked for.
 TEST_F(CudaSession, AModelFromC) {
@@ -78,13 +90,8 @@ TEST_F(CudaSession, AModelFromC) {
 
   Tensor<int32_t> offsets(device, DType::I32, {2}, {0, 4});
   ASSERT_TRUE(backend.synchronize());
-  int64_t two[] = {2}, four[] = {4}, one[] = {1};
-  DLManagedTensor given = {};
-  given.dl_tensor.data = offsets.view()->data;
-  given.dl_tensor.device = {kDLCUDA, 1};
-  given.dl_tensor.dtype = {kDLInt, 32, 1};
-  given.dl_tensor.ndim = 1;
-  given.dl_tensor.shape = two;
+  int64_t four[] = {4}, one[] = {1};
+  DLManagedTensor given = offsetsAt(offsets.view()->data, 1);
   EXPECT_NE(kvInvocationBindDLPack(forward, "row_offsets", &given, 0), 0);
   EXPECT_STREQ(kvErrorMessage(),
                "entry forward: row_offsets: the tensor lies on the DLPack "

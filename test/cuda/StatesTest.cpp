@@ -36,13 +36,48 @@ void expectClose(float have, double want) {
   EXPECT_NEAR(have, want, 1e-5 * std::abs(want) + 1e-5);
 }
 
+/// A layer of a model, of T rows a step.
+constexpr int T = 5, G = 2, N = 8, R = 1, P = 16, C = 2 * G * N + G * R * P;
+
+/// The layer's states and outputs, row by row.
+struct PlainLayer {
+  std::span<const float> weight;
+  std::vector<double> rows = std::vector<double>(2 * C),
+                      state = std::vector<double>(G * R * N * P);
+
+  std::vector<double> step(const float *input, const float *gate) {
+    std::vector<double> row(C), out;
+    for (int c = 0; c < C; ++c) {
+      double now = input[c];
+      double sum = rows[c] * weight[c] + rows[C + c] * weight[C + c] +
+                   now * weight[2 * C + c];
+      row[c] = sum / (1 + std::exp(-sum));
+      rows[c] = rows[C + c];
+      rows[C + c] = now;
+    }
+    for (int h = 0; h < G; ++h)
+      for (int p = 0; p < P; ++p) {
+        double d = gate[h], write = row[2 * G * N + h * P + p], sum = 0;
+        double *s = &state[h * N * P + p];
+        for (int n = 0; n < N; ++n)
+          write -= d * s[n * P] * row[G * N + h * N + n];
+        write *= gate[G * 4 + h];
+        for (int n = 0; n < N; ++n) {
+          s[n * P] = d * s[n * P] + row[G * N + h * N + n] * write;
+          sum += s[n * P] * row[h * N + n];
+        }
+        out.push_back(sum);
+      }
+    return out;
+  }
+};
+
 } // namespace
 
 // A step of a layer as models make it: queries, keys and values beside each
 // other in what the convolution makes. Twice: the second goes on with what the
 // first has left.
 TEST_F(States, Layer) {
-  constexpr int T = 5, G = 2, N = 8, R = 1, P = 16, C = 2 * G * N + G * R * P;
   constexpr int Count = 4, Layers = 2;
   auto x = randomValues<float>(2 * T * C, 1),
        weight = randomValues<float>(3 * C, 2);
@@ -58,7 +93,7 @@ TEST_F(States, Layer) {
   Tensor<int32_t> table(device, DType::I32, {2, 2}),
       lengths(device, DType::I32, {2}, {0, 7}),
       offsets(device, DType::I32, {3}, {0, T, T});
-  std::vector<double> rows(2 * C), state(G * R * N * P);
+  PlainLayer layer = {weight};
   for (int step = 0; step < 2; ++step) {
     table.fill({step == 0 ? 0 : 3, 3, 2, 2});
     auto part = [&](const std::vector<float> &all) {
@@ -86,42 +121,22 @@ TEST_F(States, Layer) {
     });
     auto made = out.read();
     for (int t = 0; t < T; ++t) {
-      std::vector<double> row(C);
-      for (int c = 0; c < C; ++c) {
-        double now = input[t * C + c];
-        double sum = rows[c] * weight[c] + rows[C + c] * weight[C + c] +
-                     now * weight[2 * C + c];
-        row[c] = sum / (1 + std::exp(-sum));
-        rows[c] = rows[C + c];
-        rows[C + c] = now;
-      }
-      for (int h = 0; h < G; ++h)
-        for (int p = 0; p < P; ++p) {
-          double d = gate[t * 2 * G * 4 + h],
-                 write = row[2 * G * N + h * P + p], sum = 0;
-          double *s = &state[h * N * P + p];
-          for (int n = 0; n < N; ++n)
-            write -= d * s[n * P] * row[G * N + h * N + n];
-          write *= gate[t * 2 * G * 4 + G * 4 + h];
-          for (int n = 0; n < N; ++n) {
-            s[n * P] = d * s[n * P] + row[G * N + h * N + n] * write;
-            sum += s[n * P] * row[h * N + n];
-          }
-          expectClose(made[(t * G + h) * P + p], sum);
-        }
+      auto row = layer.step(&input[t * C], &gate[t * 2 * G * 4]);
+      for (size_t i = 0; i < row.size(); ++i)
+        expectClose(made[t * row.size() + i], row[i]);
     }
   }
   // State 3 of layer 1 is what is left; nothing else has changed.
   auto left = conv.read();
   for (size_t i = 0; i < left.size(); ++i)
     if (i / (2 * C) == 3 * Layers + 1)
-      EXPECT_EQ(left[i], rows[i % (2 * C)]);
+      EXPECT_EQ(left[i], layer.rows[i % (2 * C)]);
     else
       EXPECT_EQ(left[i], 9);
   left = scan.read();
   for (size_t i = 0; i < left.size(); ++i)
-    if (i / state.size() == 3 * Layers + 1)
-      expectClose(left[i], state[i % state.size()]);
+    if (i / layer.state.size() == 3 * Layers + 1)
+      expectClose(left[i], layer.state[i % layer.state.size()]);
     else
       EXPECT_EQ(left[i], 9);
 }

@@ -38,10 +38,11 @@ struct SuiteOptions {
 
 /// The tests of test/kernels whose names begin so; a row is a test. Of
 /// AttentionMatrix.Product, if it is asked for, `shards` rows. Pools of 2^31
-/// elements only where a device's `memoryBytes` have room for them.
+/// elements only where a device's `memoryBytes` have room for them. `third`:
+/// every third row alone, for the emulator.
 std::unique_ptr<Suite> makeTests(std::vector<std::string> prefixes,
                                  double seconds, int64_t memoryBytes,
-                                 int shards = 0);
+                                 int shards = 0, bool third = false);
 std::unique_ptr<Suite> makeProbes(Gpu &gpu);
 std::unique_ptr<Suite> makeLongRuns(Gpu &gpu, const SuiteOptions &options);
 std::unique_ptr<Suite> makeProducts(Gpu &gpu, const SuiteOptions &options);

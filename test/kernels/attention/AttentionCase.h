@@ -11,6 +11,7 @@
 #include "AttentionTruth.h"
 #include "kernels/cuda/parameters/KernelTable.h"
 #include "test/kernels/Backend.h"
+#include "test/kernels/PlanCase.h"
 #include "test/kernels/Reservation.h"
 
 #include <cmath>
@@ -284,6 +285,24 @@ public:
     return tiles;
   }
 
+  /// The batch's plan, as a host makes it.
+  kv::plan::test::Planned planned() const {
+    kv::plan::test::Planned plan;
+    plan.cached = cached;
+    plan.offsets = offsets;
+    plan.batch.tokens = tokens;
+    plan.batch.capacity = columns * c.pageSize;
+    plan.shape = {c.heads, c.group,  kernel.rows, kernel.leaf,
+                  c.mask,  c.window, c.rowsFrom,  c.rowsTo,
+                  c.parts, c.slots,  c.trees};
+    plan.make();
+    if (!c.slots) {
+      plan.shape.slots = kv::plan::slotsFor(plan.header.payload);
+      plan.make();
+    }
+    return plan;
+  }
+
   /// launch(parameters) runs the kernel, or a body like it, on the backend.
   template <class Launch> Results runBy(Backend &backend, Launch &&launch) {
     auto give = [&]<class T>(std::vector<T> &data, Access access) {
@@ -294,20 +313,10 @@ public:
       backend.take(data.data(), given, data.size() * sizeof(T));
     };
     AttentionParams p{};
-    p.batch = {cached.data(), offsets.data(), int32_t(cached.size()),
-               int32_t(tokens), columns * c.pageSize};
-    p.shape = {c.heads,    c.group,  kernel.rows, kernel.leaf, c.mask, c.window,
-               c.rowsFrom, c.rowsTo, c.parts,     c.slots,     c.trees};
-    std::vector<kv::plan::Tile> tiles(
-        kv::plan::maxTiles(p.shape, p.batch.sequences, tokens));
-    std::vector<kv::plan::Cut> cuts(c.parts + 1);
-    std::vector<kv::plan::Header> header = {
-        kv::plan::makePlan(p.shape, p.batch, tiles.data(), cuts.data())};
-    if (!c.slots) {
-      p.shape.slots = kv::plan::slotsFor(header[0].payload);
-      header[0] =
-          kv::plan::makePlan(p.shape, p.batch, tiles.data(), cuts.data());
-    }
+    kv::plan::test::Planned plan = planned();
+    p.batch = plan.batch;
+    p.shape = plan.shape;
+    std::vector<kv::plan::Header> header = {plan.header};
     auto out = poisoned<Query>(tokens * queryHeads() * ValueDim);
     auto lse = poisoned<float>(tokens * queryHeads());
     auto scratch =
@@ -332,8 +341,8 @@ public:
     p.batch.cacheLengths = give(cached, Access::Read);
     p.batch.rowOffsets = give(offsets, Access::Read);
     p.header = give(header, Access::Read);
-    p.tiles = give(tiles, Access::Read);
-    p.cuts = give(cuts, Access::Read);
+    p.tiles = give(plan.tiles, Access::Read);
+    p.cuts = give(plan.cuts, Access::Read);
     p.q = give(q, Access::Read);
     p.qTokenStride = int64_t(queryHeads()) * Dim;
     p.qHeadStride = Dim;

@@ -4,9 +4,11 @@
 #define KV_TEST_KERNELS_EMULATOR_ASYNCCASE_H
 
 #include "kernels/emulator/CpuBlock.h"
+#include "kernels/emulator/base/Hurry.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
+#include <optional>
 
 namespace kv::cuda::test {
 
@@ -82,12 +84,16 @@ inline void expectReport(int threads, const char *text, const Body &body,
 
 inline void expectClean(const LaunchShape &shape, const Body &body,
                         const std::vector<Given> &given = {}) {
-  for (const MachineOptions &options : machines()) {
-    auto reports = reportsOf(options, shape, body, given);
-    EXPECT_TRUE(reports.empty())
-        << "schedule " << int(options.schedule) << ", seed " << options.seed
-        << ": " << joined(reports);
-  }
+  for (const MachineOptions &options : machines())
+    for (bool hurries : {false, true}) {
+      std::optional<Hurry> hurry;
+      if (hurries)
+        hurry.emplace(options.seed);
+      auto reports = reportsOf(options, shape, body, given);
+      EXPECT_TRUE(reports.empty())
+          << "schedule " << int(options.schedule) << ", seed " << options.seed
+          << ", hurries " << hurries << ": " << joined(reports);
+    }
 }
 inline void expectClean(int threads, const Body &body,
                         const std::vector<Given> &given = {}) {

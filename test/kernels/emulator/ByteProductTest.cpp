@@ -18,20 +18,7 @@ namespace {
 
 /// C [64][72] = A [64][128] B [128][72]: one slab each.
 constexpr int Rows = 64, K = 128, Tiles = 9, Columns = Tiles * 8;
-constexpr int PlaceA = 0, PlaceB = 8192;
-
-struct ByteMatrices {
-  std::vector<uint8_t> a = wholes(Rows * K, 1), b = wholes(Columns * K, 2);
-  std::vector<float> c = std::vector<float>(Rows * Columns);
-
-  std::vector<Given> given() { return {in(a), in(b), out(c)}; }
-  float expected(int row, int column) const { // b [column][k]
-    float sum = 0;
-    for (int k = 0; k < K; ++k)
-      sum += widen(F8E4M3{a[row * K + k]}) * widen(F8E4M3{b[column * K + k]});
-    return sum;
-  }
-};
+using ByteMatrices = MatricesOfBytes<Rows, K, Columns, Major::K>;
 
 enum class Wrong {
   Nothing,
@@ -43,31 +30,13 @@ enum class Wrong {
 
 template <bool FromRegisters, Wrong How>
 void product(CpuBlock &b, ByteMatrices &m) {
-  auto shared = b.shared<uint32_t>(0, 8192);
-  auto wordOf = [&](const std::vector<uint8_t> &from, int i) {
-    uint32_t word = 0;
-    for (int j = 0; j < 4; ++j)
-      word |= uint32_t(b.load(&from[i + j])) << 8 * j;
-    return word;
-  };
-  auto store = [&](int place, int i, uint32_t word) {
-    uint32_t at = swizzled(b.sharedAddress(place + i)) - b.sharedAddress(0);
-    shared.store(int(at) / 4, word);
-  };
-  for (int i = b.thread() * 4; i < Rows * K; i += 4 * GroupThreads)
-    store(PlaceA, i, wordOf(m.a, i));
-  for (int i = b.thread() * 4; i < Columns * K; i += 4 * GroupThreads)
-    store(PlaceB, i, wordOf(m.b, i));
+  fillSlab(b, PlaceA, m.a, K);
+  fillSlab(b, PlaceB, m.b, K);
   if (How != Wrong::MissingProxyFence)
     b.fenceAsync();
   b.sync();
   uint32_t a[K / 32][4];
-  for (int step = 0; step < K / 32; ++step)
-    for (int i = 0; i < 4; ++i) {
-      // Two elements of 8 bits in the place of one of 16.
-      Place place = groupFragmentA(b.thread(), i, 0);
-      a[step][i] = wordOf(m.a, place.row * K + step * 32 + place.column * 2);
-    }
+  loadFragments(b, m.a, a);
   float acc[Tiles][4] = {};
   Descriptor operandA = encode({b.sharedAddress(PlaceA), 0, AtomBytes}),
              operandB = encode({b.sharedAddress(PlaceB), 0, AtomBytes});
@@ -85,29 +54,13 @@ void product(CpuBlock &b, ByteMatrices &m) {
   b.commitProducts();
   if (How != Wrong::EarlyRead)
     b.awaitProducts<0>(acc);
-  for (int n = 0; n < Tiles; ++n)
-    for (int i = 0; i < 4; ++i) {
-      Place place = groupFragmentC(b.thread(), n, i);
-      b.store(&m.c[place.row * Columns + place.column], acc[n][i]);
-    }
+  storeSums(b, m.c, acc);
   if (How == Wrong::EarlyRead)
     b.awaitProducts<0>(acc);
 }
 
-LaunchShape shape() { return shapeOf(GroupThreads); }
-
-bool isRight(const ByteMatrices &m) {
-  for (int i = 0; i < Rows * Columns; ++i)
-    if (m.c[i] != m.expected(i / Columns, i % Columns))
-      return false;
-  return true;
-}
-
 template <bool FromRegisters, Wrong How> void expectWrong(const char *text) {
-  ByteMatrices m;
-  expectReport(
-      shape(), {text}, [&](CpuBlock &b) { product<FromRegisters, How>(b, m); },
-      m.given());
+  expectReport(product<FromRegisters, How>, text);
 }
 
 } // namespace
@@ -117,11 +70,8 @@ TEST(ByteProducts, Sums) {
     for (auto body :
          {product<false, Wrong::Nothing>, product<true, Wrong::Nothing>}) {
       ByteMatrices m;
-      EXPECT_EQ(joined(reportsOf(
-                    {.order = order}, shape(), [&](CpuBlock &b) { body(b, m); },
-                    m.given())),
-                "nothing was reported");
-      EXPECT_TRUE(isRight(m)) << int(order);
+      runClean({.order = order}, m, body);
+      EXPECT_TRUE(m.isRight()) << int(order);
     }
 }
 
@@ -136,7 +86,7 @@ TEST(ByteProducts, Mistakes) {
   expectClean(
       shape(), [&](CpuBlock &b) { product<false, Wrong::HalfSteps>(b, m); },
       m.given());
-  EXPECT_FALSE(isRight(m));
+  EXPECT_FALSE(m.isRight());
 }
 
 // What ldmatrix loads, stmatrix stores.

@@ -16,9 +16,8 @@ namespace {
 
 using M = Matrices<TensorLanes>;
 constexpr int K = M::K, Columns = M::Columns;
-/// In shared memory, one slab each; in tensor memory behind the sums.
-constexpr int PlaceA = 0, PlaceB = 16384, PlaceAddress = 32768,
-              PlaceBarrier = PlaceAddress + 16;
+constexpr int PlaceAddress = 32768, PlaceBarrier = PlaceAddress + 16;
+/// In tensor memory A lies behind the sums.
 constexpr int Allocated = 128, ColumnA = Columns;
 
 enum class Wrong {
@@ -63,106 +62,143 @@ enum class Wrong {
   OtherMajor
 };
 
+/// A row of A, two elements a register.
+using Pairs = uint32_t[K / 2 / 16][16];
+
+/// Warp 0 allocates tensor memory and makes the barrier.
+template <Wrong How>
+void begin(CpuTensorBlock &b, CpuBlock::SharedBarrier complete) {
+  auto is = [](Wrong wrong) { return How == wrong; };
+  if (is(Wrong::AllocatedTooLate))
+    b.relinquishTensor();
+  int columns = is(Wrong::NotPowerOfTwo)      ? 96
+                : is(Wrong::BeyondAllocation) ? 32
+                                              : Allocated;
+  b.allocateTensor(PlaceAddress, columns);
+  if (is(Wrong::AllocatedTooMuch))
+    b.allocateTensor(PlaceAddress + 4, TensorColumns);
+  b.relinquishTensor();
+  if (b.thread() == 0) {
+    b.init(complete, 1);
+    if (!is(Wrong::UnfencedBarrier))
+      b.fenceInit();
+  }
+}
+
+/// Writes a row of A to tensor memory.
+template <Wrong How>
+void storeA(CpuTensorBlock &b, const std::vector<uint16_t> &a, TensorAddress to,
+            Pairs &pairs) {
+  for (int i = 0; i < K / 2; ++i)
+    pairs[i / 16][i % 16] = packed(b, &a[b.thread() * K + i * 2]);
+  for (int i = 0; i < K / 2 / 16; ++i)
+    b.storeTensor(to.behind(i * 16), pairs[i]);
+  if (How != Wrong::MissingAwaitStores)
+    b.awaitStores();
+  if (How != Wrong::MissingFenceBefore)
+    b.fenceBefore();
+}
+
+/// One thread issues the products of all steps and commits them.
 template <Major MajorB, bool FromTensor, Wrong How, int Rows>
-void product(CpuTensorBlock &b, Matrices<Rows> &m) {
+void issue(CpuTensorBlock &b, TensorAddress base,
+           CpuBlock::SharedBarrier complete) {
+  auto is = [](Wrong wrong) { return How == wrong; };
+  if (!is(Wrong::MissingIssuersFence))
+    b.fenceAfter();
+  TensorInstruction instruction =
+      encode({TensorFormat<Bf16>, is(Wrong::OtherMajor) ? Major::Other : MajorB,
+              Columns, is(Wrong::HalfFromTensor) ? HalfRows : Rows});
+  if (is(Wrong::OtherRows))
+    instruction.bits ^= uint32_t((128 ^ 32) >> 4) << 24;
+  TensorAddress addressA = base.behind(ColumnA);
+  TensorDescriptor operandA =
+      encodeTensor({b.sharedAddress(PlaceA), 0, AtomBytes});
+  Operand placeB = {b.sharedAddress(PlaceB), AtomBytes * 8, AtomBytes};
+  TensorDescriptor operandB = encodeTensor(placeB);
+  if (is(Wrong::DescriptorOfWgmma))
+    operandB.bits = encode(placeB).bits;
+  for (int step = 0; step < K / 16; ++step) {
+    int from = is(Wrong::OneStepBehind) ? std::max(step - 1, 0) : step;
+    auto stepB =
+        operandB.behind(MajorB == Major::K ? from * 32 : from * 2 * AtomBytes);
+    bool adds = step > 0 || is(Wrong::AddsToNothing);
+    if (is(Wrong::CommitOneShort) && step == K / 16 - 1)
+      b.commitTensor(complete);
+    if (is(Wrong::OtherShape) && step == 2)
+      instruction = encode({TensorFormat<Bf16>, MajorB, Columns / 2});
+    if (FromTensor)
+      b.multiplyTensor(base, addressA.behind(step * 8), stepB, instruction,
+                       adds);
+    else
+      b.multiplyTensor(base, operandA.behind(step * 32), stepB, instruction,
+                       adds);
+  }
+  if (!is(Wrong::MissingCommit) && !is(Wrong::CommitOneShort))
+    b.commitTensor(complete);
+  if (is(Wrong::LastUncommitted))
+    b.multiplyTensor(addressA, operandA, operandB, instruction, false);
+}
+
+/// Copies the sums of 128 rows, of which each thread reads one, to C.
+template <Wrong How>
+void readSums(CpuTensorBlock &b, M &m, TensorAddress base, const Pairs &pairs) {
   auto is = [](Wrong wrong) { return How == wrong; };
   int warp = b.thread() / WarpLanes;
-  auto shared = b.shared<uint16_t>(0, 32768);
-  auto store = [&](int place, int row, int column, uint16_t x) {
-    shared.store(
-        int(swizzled(b.sharedAddress(place + row * SlabRowBytes + column * 2)) -
-            b.sharedAddress(0)) /
-            2,
-        x);
-  };
-  // Two elements a thread, as they share a word.
-  for (int i = b.thread() * 2; i < Rows * K; i += 2 * GroupThreads)
-    for (int e = i; e < i + 2; ++e)
-      store(PlaceA, e / K, e % K, b.load(&m.a[e]));
-  for (int i = b.thread() * 2; i < K * Columns; i += 2 * GroupThreads)
-    for (int e = i; e < i + 2; ++e)
-      if (MajorB == Major::Other)
-        store(PlaceB, e / Columns, e % Columns, b.load(&m.b[e]));
-      else
-        store(PlaceB, e / K, e % K, b.load(&m.b[e % K * Columns + e / K]));
+  TensorAddress own = base.below(warp * WarpReach);
+  for (int part = 0; part < Columns; part += 32) {
+    float sums[32], others[1] = {};
+    TensorAddress from = own.behind(part);
+    if (is(Wrong::LanesOfAnotherWarp))
+      from = base.below((warp + 1) % GroupWarps * WarpReach);
+    if (is(Wrong::OneLanesAddress) && b.thread() == 70)
+      from = own;
+    if (is(Wrong::ReadUnwritten))
+      from = own.behind(ColumnA);
+    b.loadTensor(sums, from);
+    if (is(Wrong::TouchedLoads))
+      sums[3] = 1;
+    if (is(Wrong::StoredOverLoads)) {
+      b.storeTensor(from, pairs[0]);
+      b.awaitStores();
+    }
+    if (is(Wrong::UnnamedLoads))
+      b.awaitLoads(others);
+    else if (!is(Wrong::MissingAwaitLoads))
+      b.awaitLoads(sums);
+    for (int i = 0; i < 32; ++i)
+      b.store(&m.c[b.thread() * Columns + part + i], sums[i]);
+    if (is(Wrong::MissingAwaitLoads))
+      b.awaitLoads(sums);
+  }
+}
+
+template <Wrong How, bool FromTensor = false, Major MajorB = Major::Other,
+          int Rows = TensorLanes>
+void product(CpuBlock &block, Matrices<Rows> &m) {
+  CpuTensorBlock b(block);
+  auto is = [](Wrong wrong) { return How == wrong; };
+  int warp = b.thread() / WarpLanes;
+  fillSlab(b, PlaceA, m.a, K);
+  fillSlabOfB<MajorB>(b, m.b, K, Columns);
   if (!is(Wrong::MissingProxyFence))
     b.fenceAsync();
   auto complete = b.barrier(PlaceBarrier);
-  if (warp == 0) {
-    if (is(Wrong::AllocatedTooLate))
-      b.relinquishTensor();
-    int columns = is(Wrong::NotPowerOfTwo)      ? 96
-                  : is(Wrong::BeyondAllocation) ? 32
-                                                : Allocated;
-    b.allocateTensor(PlaceAddress, columns);
-    if (is(Wrong::AllocatedTooMuch))
-      b.allocateTensor(PlaceAddress + 4, TensorColumns);
-    b.relinquishTensor();
-    if (b.thread() == 0) {
-      b.init(complete, 1);
-      if (!is(Wrong::UnfencedBarrier))
-        b.fenceInit();
-    }
-  }
+  if (warp == 0)
+    begin<How>(b, complete);
   b.sync();
   TensorAddress base = {b.shared<uint32_t>(PlaceAddress, 1).load(0)};
   TensorAddress own = base.below(warp * WarpReach);
-  TensorAddress addressA = base.behind(ColumnA);
-
-  uint32_t pairs[K / 2 / 16][16];
+  Pairs pairs;
   if (FromTensor) {
-    for (int i = 0; i < K / 2; ++i) {
-      const uint16_t *pair = &m.a[b.thread() * K + i * 2];
-      pairs[i / 16][i % 16] = b.load(pair) | uint32_t(b.load(pair + 1)) << 16;
-    }
-    for (int i = 0; i < K / 2 / 16; ++i)
-      b.storeTensor(own.behind(ColumnA + i * 16), pairs[i]);
-    if (!is(Wrong::MissingAwaitStores))
-      b.awaitStores();
-    if (!is(Wrong::MissingFenceBefore))
-      b.fenceBefore();
+    storeA<How>(b, m.a, own.behind(ColumnA), pairs);
     b.sync();
   }
-  if (b.thread() == 0 || (is(Wrong::TwoIssuers) && b.thread() == 1)) {
-    if (!is(Wrong::MissingIssuersFence))
-      b.fenceAfter();
-    TensorInstruction instruction = encode(
-        {TensorFormat<Bf16>, is(Wrong::OtherMajor) ? Major::Other : MajorB,
-         Columns, is(Wrong::HalfFromTensor) ? HalfRows : Rows});
-    if (is(Wrong::OtherRows))
-      instruction.bits ^= uint32_t((128 ^ 32) >> 4) << 24;
-    TensorDescriptor operandA =
-        encodeTensor({b.sharedAddress(PlaceA), 0, AtomBytes});
-    TensorDescriptor operandB =
-        encodeTensor({b.sharedAddress(PlaceB), AtomBytes * 8, AtomBytes});
-    if (is(Wrong::DescriptorOfWgmma))
-      operandB.bits =
-          encode({b.sharedAddress(PlaceB), AtomBytes * 8, AtomBytes}).bits;
-    for (int step = 0; step < K / 16; ++step) {
-      int from = is(Wrong::OneStepBehind) ? std::max(step - 1, 0) : step;
-      auto stepB = operandB.behind(MajorB == Major::K ? from * 32
-                                                      : from * 2 * AtomBytes);
-      bool adds = step > 0 || is(Wrong::AddsToNothing);
-      if (is(Wrong::CommitOneShort) && step == K / 16 - 1)
-        b.commitTensor(complete);
-      if (is(Wrong::OtherShape) && step == 2)
-        instruction = encode({TensorFormat<Bf16>, MajorB, Columns / 2});
-      if (FromTensor)
-        b.multiplyTensor(base, addressA.behind(step * 8), stepB, instruction,
-                         adds);
-      else
-        b.multiplyTensor(base, operandA.behind(step * 32), stepB, instruction,
-                         adds);
-    }
-    if (!is(Wrong::MissingCommit) && !is(Wrong::CommitOneShort))
-      b.commitTensor(complete);
-    if (is(Wrong::LastUncommitted))
-      b.multiplyTensor(base.behind(ColumnA), operandA, operandB, instruction,
-                       false);
-  }
+  if (b.thread() == 0 || (is(Wrong::TwoIssuers) && b.thread() == 1))
+    issue<MajorB, FromTensor, How, Rows>(b, base, complete);
   b.sync(); // all is issued, and may be under way
   if (is(Wrong::OverwrittenShared) && b.thread() == 5)
-    store(PlaceB, 3, 3, 1);
+    storeWord(b, PlaceB, 3, 4, 1);
   if (is(Wrong::OverwrittenA)) {
     pairs[1][7] ^= 1;
     b.storeTensor(own.behind(ColumnA + 16), pairs[1]);
@@ -184,35 +220,9 @@ void product(CpuTensorBlock &b, Matrices<Rows> &m) {
     float sums[8][4];
     b.loadTensor(sums, own);
     b.awaitLoads(sums);
-    for (int i = 0; i < 32; ++i) {
-      Place at = groupFragmentC(b.thread(), i / 4, i % 4);
-      b.store(&m.c[at.row * Columns + at.column], sums[i / 4][i % 4]);
-    }
-  }
-  for (int part = 0; Rows == TensorLanes && part < Columns / 32; ++part) {
-    float sums[32], others[1] = {};
-    TensorAddress from = own.behind(part * 32);
-    if (is(Wrong::LanesOfAnotherWarp))
-      from = base.below((warp + 1) % GroupWarps * WarpReach);
-    if (is(Wrong::OneLanesAddress) && b.thread() == 70)
-      from = own;
-    if (is(Wrong::ReadUnwritten))
-      from = own.behind(ColumnA);
-    b.loadTensor(sums, from);
-    if (is(Wrong::TouchedLoads))
-      sums[3] = 1;
-    if (is(Wrong::StoredOverLoads)) {
-      b.storeTensor(from, pairs[0]);
-      b.awaitStores();
-    }
-    if (is(Wrong::UnnamedLoads))
-      b.awaitLoads(others);
-    else if (!is(Wrong::MissingAwaitLoads))
-      b.awaitLoads(sums);
-    for (int i = 0; i < 32; ++i)
-      b.store(&m.c[b.thread() * Columns + part * 32 + i], sums[i]);
-    if (is(Wrong::MissingAwaitLoads))
-      b.awaitLoads(sums);
+    storeSums(b, m.c, sums);
+  } else {
+    readSums<How>(b, m, base, pairs);
   }
   if (!is(Wrong::MissingLastFence))
     b.fenceBefore();
@@ -225,34 +235,21 @@ void product(CpuTensorBlock &b, Matrices<Rows> &m) {
     b.freeTensor(base, Allocated);
 }
 
-LaunchShape shape() { return shapeOf(GroupThreads); }
-
-/// The body on a block with tensor memory.
-template <Wrong How, bool FromTensor = false, Major MajorB = Major::Other,
-          int Rows = TensorLanes>
-void run(CpuBlock &b, Matrices<Rows> &m) {
-  auto tensor = CpuTensorBlock(b);
-  product<MajorB, FromTensor, How>(tensor, m);
-}
-
 template <Wrong How, bool FromTensor = false>
 void expectWrong(const char *text) {
-  M m;
-  expectReport(
-      shape(), {text}, [&](CpuBlock &b) { run<How, FromTensor>(b, m); },
-      m.given());
+  expectReport(product<How, FromTensor>, text);
 }
 
 } // namespace
 
 TEST(Tensor, BitsOfMma) {
-  expectBitsOfMma<TensorLanes>(shape(),
-                               {run<Wrong::Nothing>, run<Wrong::Nothing, true>,
-                                run<Wrong::Nothing, false, Major::K>,
-                                run<Wrong::Nothing, true, Major::K>});
-  expectBitsOfMma<HalfRows>(shape(),
-                            {run<Wrong::Nothing, false, Major::Other, HalfRows>,
-                             run<Wrong::Nothing, false, Major::K, HalfRows>});
+  expectBitsOfMma<TensorLanes>({product<Wrong::Nothing>,
+                                product<Wrong::Nothing, true>,
+                                product<Wrong::Nothing, false, Major::K>,
+                                product<Wrong::Nothing, true, Major::K>});
+  expectBitsOfMma<HalfRows>(
+      {product<Wrong::Nothing, false, Major::Other, HalfRows>,
+       product<Wrong::Nothing, false, Major::K, HalfRows>});
 }
 
 TEST(Tensor, Descriptors) {
@@ -340,8 +337,8 @@ TEST(Tensor, Operands) {
   expectWrong<Wrong::OtherRows>("is not of 128 rows and a multiple of 16");
 }
 TEST(Tensor, OtherElements) {
-  expectOtherNumbers<TensorLanes>(shape(), run<Wrong::Nothing>,
-                                  run<Wrong::OneStepBehind>);
-  expectOtherNumbers<TensorLanes>(shape(), run<Wrong::Nothing, false, Major::K>,
-                                  run<Wrong::OtherMajor, false, Major::K>);
+  expectOtherNumbers<TensorLanes>(product<Wrong::Nothing>,
+                                  product<Wrong::OneStepBehind>);
+  expectOtherNumbers<TensorLanes>(product<Wrong::Nothing, false, Major::K>,
+                                  product<Wrong::OtherMajor, false, Major::K>);
 }

@@ -69,11 +69,34 @@ TEST(Mover, Store) {
     }
 }
 
+/// A group of elements divided by their scale. Returns its bytes: those of a
+/// float, or an exponent in the first.
+template <class From, class To>
+uint32_t divideByScale(const From *row, int group, bool powers, To *out) {
+  float largest = 0;
+  for (int i = 0; i < group; ++i)
+    largest = std::isnan(widen(row[i]))
+                  ? NAN
+                  : std::max(largest, std::fabs(widen(row[i])));
+  float scale = largest / LargestOf<To>;
+  auto stored = bitsAs<uint32_t>(scale);
+  if (powers) {
+    stored = scale == 0 ? 0
+             : std::isnan(scale)
+                 ? 255
+                 : 127 + int(std::ceil(std::log2(double(scale))));
+    scale = powerOfExponent(stored);
+  }
+  for (int i = 0; i < group; ++i)
+    out[i] = narrow<To>(scale == 0 ? 0 : widen(row[i]) / scale);
+  return stored;
+}
+
 /// Slots of a continuous cache, the first among them, of one token each.
 template <class From, class To>
 void testStoreScaled(int dim, int group, bool powers) {
   constexpr int Heads = 3, Tokens = 5;
-  int groups = dim / group;
+  int groups = dim / group, bytes = powers ? 1 : 4; // of a scale
   std::vector<int32_t> cached(Tokens), offsets = {0, 1, 2, 3, 4, 5},
                                        table = {4, 0, 1, 7, -1};
   auto k = draw<From>(Tokens * Heads * dim), v = draw<From>(k.size());
@@ -82,7 +105,7 @@ void testStoreScaled(int dim, int group, bool powers) {
   std::fill(k.begin(), k.begin() + group, narrow<From>(0)); // no scale
   k[Heads * dim + 1] = narrow<From>(NAN);
   auto cache = nothing<To>(6 * 2 * Heads * dim), expected = cache;
-  auto scales = nothing<uint8_t>(6 * 2 * Heads * groups * (powers ? 1 : 4));
+  auto scales = nothing<uint8_t>(6 * 2 * Heads * groups * bytes);
   auto expectedScales = scales;
   KernelRun run;
   StoreScaledParams p{};
@@ -117,31 +140,15 @@ void testStoreScaled(int dim, int group, bool powers) {
     for (int plane = 0; plane < 2 && table[t] >= 0 && table[t] < 6; ++plane)
       for (int at = 0; at < Heads * dim; at += group) {
         const From *row = &(plane ? v : k)[t * Heads * dim + at];
-        float largest = 0, scale;
-        for (int i = 0; i < group; ++i)
-          largest = std::isnan(widen(row[i]))
-                        ? NAN
-                        : std::max(largest, std::fabs(widen(row[i])));
         int64_t slot = (table[t] * 2 + plane) * Heads * groups + at / group;
-        scale = largest / LargestOf<To>;
-        if (powers) {
-          int exponent = scale == 0 ? 0
-                         : std::isnan(scale)
-                             ? 255
-                             : 127 + int(std::ceil(std::log2(double(scale))));
-          expectedScales[slot] = uint8_t(exponent);
-          scale = powerOfExponent(exponent);
-        } else {
-          std::memcpy(&expectedScales[slot * 4], &scale, 4);
-        }
-        for (int i = 0; i < group; ++i)
-          expected[slot * group + i] =
-              narrow<To>(scale == 0 ? 0 : widen(row[i]) / scale);
+        uint32_t scale =
+            divideByScale(row, group, powers, &expected[slot * group]);
+        std::memcpy(&expectedScales[slot * bytes], &scale, bytes);
       }
   run("kv_store_scaled", 2, p);
   for (size_t i = 0; i < cache.size(); ++i)
     ASSERT_TRUE(sameBytes(cache[i], expected[i])) << i;
-  for (size_t i = 0; i < scales.size(); i += powers ? 1 : 4) {
+  for (size_t i = 0; i < scales.size(); i += bytes) {
     float got = 0, wanted = 0;
     if (!powers) {
       std::memcpy(&got, &scales[i], 4);
