@@ -1,4 +1,4 @@
-//===- Pipelines.cpp - kv-cpu, kv-cuda and kv-reference -------------------===//
+//===- Pipelines.cpp - Which passes run in which order --------------------===//
 
 #include "kv/Passes/Passes.h"
 
@@ -209,6 +209,20 @@ void kv::buildReferencePipeline(OpPassManager &pm,
   addBackPasses(pm);
 }
 
+void kv::buildAttentionPipeline(OpPassManager &pm,
+                                const AttentionPipelineOptions &options) {
+  addSharding(pm, /*ranks=*/1);
+  pm.addPass(createKVExpandCollections());
+  pm.addPass(createKVResolveCollections());
+  pm.addPass(createInlinerPass());
+  pm.addPass(createSymbolDCEPass());
+  simplify(pm);
+  KVCachesToTensorsOptions tensors;
+  tensors.target = options.target;
+  pm.addPass(createKVCachesToTensors(tensors));
+  simplify(pm);
+}
+
 /// Registers a pipeline like PassPipelineRegistration, but one that may refuse
 /// its options.
 static void registerCPUPipeline() {
@@ -236,5 +250,8 @@ void kv::registerPipelines() {
   PassPipelineRegistration<ReferencePipelineOptions>(
       "kv-reference", "to the LLVM dialect, by decomposition only",
       buildReferencePipeline);
+  PassPipelineRegistration<AttentionPipelineOptions>(
+      "kv-to-attention", "to linalg, or IREE's attention, on caches as tensors",
+      buildAttentionPipeline);
   registerRaise();
 }

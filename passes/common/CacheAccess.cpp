@@ -30,7 +30,7 @@ CacheAccess::CacheAccess(Emitter &b, CacheOpInterface op)
   if (op.getScales())
     scales = inLogicalOrder(b, op.getLoc(), op.getScales(), type.getLayout());
   Value one = b.index(1);
-  lastPage = b.sub(memref::DimOp::create(b, blocks, 0), one);
+  lastPage = b.sub(sizeOf(b, b.getLoc(), blocks, 0), one);
   if (geometry.isPaged())
     lastEntry = b.sub(b.dim(table, 1), one);
 }
@@ -85,6 +85,17 @@ void CacheAccess::whenWritable(
     Value ok = b.both(b.less(b.index(0), page), notAfter(b, page, lastPage));
     when(b, ok, [&](Emitter &b) { body(b, {page, b.rem(position, size)}); });
   });
+}
+
+std::pair<Value, CachePlace> CacheAccess::writePlace(Emitter &b, Value sequence,
+                                                     Value position) const {
+  Value size = b.index(type.getPage()), entry = b.div(position, size);
+  Value page =
+      b.extractIndex(table, ValueRange{sequence, b.minimum(entry, lastEntry)});
+  Value exists =
+      b.both(b.less(b.index(0), page), b.lessOrEqual(page, lastPage));
+  return {b.both(b.lessOrEqual(entry, lastEntry), exists),
+          {page, b.rem(position, size)}};
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,7 +171,9 @@ Value CacheAccess::encode(Emitter &b, Value value) const {
 Value CacheAccess::load(Emitter &b, const CachePlace &place, Value plane,
                         Value layer, Value head, Value element) const {
   SmallVector<Value> at = {place.page, plane, layer, place.slot, head, element};
-  Value loaded = memref::LoadOp::create(b, blocks, at);
+  Value loaded = isa<TensorType>(blocks.getType())
+                     ? tensor::ExtractOp::create(b, blocks, at).getResult()
+                     : memref::LoadOp::create(b, blocks, at).getResult();
   if (isa<IntegerType>(loaded.getType()))
     loaded = arith::SIToFPOp::create(b, b.getF32Type(), loaded);
   loaded = b.toF32(loaded);

@@ -50,6 +50,11 @@ public:
       Emitter &b, mlir::Value sequence, mlir::Value position,
       llvm::function_ref<void(Emitter &, const CachePlace &)> body) const;
 
+  /// Where a row of a paged cache is written, and whether it may be written at
+  /// all: what whenWritable() asks, for code without branches.
+  std::pair<mlir::Value, CachePlace>
+  writePlace(Emitter &b, mlir::Value sequence, mlir::Value position) const;
+
   /// An element as f32.
   mlir::Value load(Emitter &b, const CachePlace &place, mlir::Value plane,
                    mlir::Value layer, mlir::Value head,

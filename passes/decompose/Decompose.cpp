@@ -24,6 +24,21 @@ namespace kv {
 using namespace mlir;
 using namespace kv;
 
+void kv::addDecompositions(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, KVDialect *) {
+    attachAttentionDecompositions(context);
+    attachCacheDecompositions(context);
+    attachExpertDecompositions(context);
+    attachMergeDecomposition(context);
+    attachPlanDecomposition(context);
+    attachQuantizedDecompositions(context);
+    attachRecurrenceDecompositions(context);
+    attachStateDecompositions(context);
+    attachUpdateDecomposition(context);
+    attachValueDecompositions(context);
+  });
+}
+
 static bool isDecomposable(OperationName name) {
   return name.getDialectNamespace() == KVDialect::getDialectNamespace() &&
          name.hasInterface<linalg::AggregatedOpInterface>();
@@ -35,18 +50,7 @@ struct Decompose : kv::impl::KVDecomposeBase<Decompose> {
 
   void getDependentDialects(DialectRegistry &registry) const override {
     KVDecomposeBase::getDependentDialects(registry);
-    registry.addExtension(+[](MLIRContext *context, KVDialect *) {
-      attachAttentionDecompositions(context);
-      attachCacheDecompositions(context);
-      attachExpertDecompositions(context);
-      attachMergeDecomposition(context);
-      attachPlanDecomposition(context);
-      attachQuantizedDecompositions(context);
-      attachRecurrenceDecompositions(context);
-      attachStateDecompositions(context);
-      attachUpdateDecomposition(context);
-      attachValueDecompositions(context);
-    });
+    addDecompositions(registry);
   }
 
   void runOnOperation() override {

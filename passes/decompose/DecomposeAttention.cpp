@@ -26,6 +26,28 @@
 using namespace mlir;
 using namespace kv;
 
+Value kv::generic(Emitter &b, ValueRange inputs,
+                  ArrayRef<SmallVector<AffineExpr>> inputMaps, Value output,
+                  ArrayRef<AffineExpr> outputMap, unsigned loops,
+                  function_ref<Value(Emitter &, ValueRange)> body) {
+  SmallVector<AffineMap> maps;
+  for (ArrayRef<AffineExpr> map : inputMaps)
+    maps.push_back(AffineMap::get(loops, 0, map, b.getContext()));
+  maps.push_back(AffineMap::get(loops, 0, outputMap, b.getContext()));
+  SmallVector<utils::IteratorType> iterators;
+  for (unsigned i = 0; i < loops; ++i)
+    iterators.push_back(maps.back().isFunctionOfDim(i)
+                            ? utils::IteratorType::parallel
+                            : utils::IteratorType::reduction);
+  return linalg::GenericOp::create(
+             b, output.getType(), inputs, output, maps, iterators,
+             [&](OpBuilder &nested, Location loc, ValueRange args) {
+               Emitter b(loc, nested);
+               linalg::YieldOp::create(b, body(b, args));
+             })
+      .getResult(0);
+}
+
 /// for b: for t in sequence b: blocks[page, kv, layer, slot] = row t
 static SmallVector<Value> decompose(Emitter &b, StoreOp op) {
   CacheAccess cache(b, op);
@@ -346,29 +368,10 @@ private:
                                  b.constant(f32, 1.0 / 256));
   }
 
-  using Body = function_ref<Value(Emitter &, ValueRange)>;
-
-  /// A linalg.generic with one output; loops that the output does not have are
-  /// reductions. `body` makes the element.
   Value generic(ValueRange inputs, ArrayRef<SmallVector<AffineExpr>> inputMaps,
                 Value output, ArrayRef<AffineExpr> outputMap, unsigned loops,
-                Body body) {
-    SmallVector<AffineMap> maps;
-    for (ArrayRef<AffineExpr> map : inputMaps)
-      maps.push_back(AffineMap::get(loops, 0, map, op.getContext()));
-    maps.push_back(AffineMap::get(loops, 0, outputMap, op.getContext()));
-    SmallVector<utils::IteratorType> iterators;
-    for (unsigned i = 0; i < loops; ++i)
-      iterators.push_back(maps.back().isFunctionOfDim(i)
-                              ? utils::IteratorType::parallel
-                              : utils::IteratorType::reduction);
-    return linalg::GenericOp::create(
-               b, output.getType(), inputs, output, maps, iterators,
-               [&](OpBuilder &nested, Location loc, ValueRange args) {
-                 Emitter b(loc, nested);
-                 linalg::YieldOp::create(b, body(b, args));
-               })
-        .getResult(0);
+                function_ref<Value(Emitter &, ValueRange)> body) {
+    return kv::generic(b, inputs, inputMaps, output, outputMap, loops, body);
   }
 
   Value filled(RankedTensorType type, ValueRange sizes, double value) {

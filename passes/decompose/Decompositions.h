@@ -27,6 +27,18 @@ struct Decomposition : mlir::linalg::AggregatedOpInterface::ExternalModel<
   }
 };
 
+/// A linalg.generic with one output; loops that the output does not have are
+/// reductions. `body` makes the element.
+mlir::Value
+generic(Emitter &b, mlir::ValueRange inputs,
+        llvm::ArrayRef<llvm::SmallVector<mlir::AffineExpr>> inputMaps,
+        mlir::Value output, llvm::ArrayRef<mlir::AffineExpr> outputMap,
+        unsigned loops,
+        llvm::function_ref<mlir::Value(Emitter &, mlir::ValueRange)> body);
+
+/// Attaches all decompositions as soon as the dialect is loaded.
+void addDecompositions(mlir::DialectRegistry &registry);
+
 /// Each attaches the decompositions of its file.
 void attachAttentionDecompositions(mlir::MLIRContext *context);
 void attachCacheDecompositions(mlir::MLIRContext *context);

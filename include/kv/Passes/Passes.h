@@ -72,7 +72,19 @@ struct ReferencePipelineOptions : public RankOptions<ReferencePipelineOptions> {
 void buildReferencePipeline(mlir::OpPassManager &pm,
                             const ReferencePipelineOptions &options = {});
 
-/// Registers kv-cpu, kv-cuda and kv-reference by name.
+struct AttentionPipelineOptions
+    : public mlir::PassPipelineOptions<AttentionPipelineOptions> {
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("whose attention: iree or linalg"),
+                             llvm::cl::init("linalg")};
+};
+
+/// The pipeline kv-to-attention: a module for compilers that know no paged
+/// cache.
+void buildAttentionPipeline(mlir::OpPassManager &pm,
+                            const AttentionPipelineOptions &options);
+
+/// Registers the pipelines by name.
 void registerPipelines();
 
 /// The x86-64 level that `mcpu` stands for: the highest of this machine for

@@ -3,7 +3,7 @@
 #ifndef KV_PASSES_PASSES_TD
 #define KV_PASSES_PASSES_TD
 
-include "mlir/Pass/PassBase.td"
+include "kv/Passes/CachesToTensors.td"
 
 def KVAssignLayout : Pass<"kv-assign-layout", "::mlir::ModuleOp"> {
   let summary = "caches get the order in memory that the target likes";
