@@ -11,6 +11,8 @@
 
 #include "Common.h"
 
+#include <utility>
+
 namespace kv::python {
 
 inline constexpr uint64_t FirstNamedId = uint64_t(1) << 63;

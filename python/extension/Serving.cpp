@@ -18,10 +18,10 @@ struct Hash : std::hash<std::string_view> {
   using is_transparent = void;
 };
 
-/// A function of Python that says which tokens may come next.
-struct Mask {
-  nb::callable function;
-  std::string failure; // what it raised
+/// Functions of a request, which say which tokens may and which will come next.
+struct Functions {
+  std::optional<nb::callable> mask, drafts;
+  std::string failure; // what one of them raised
 };
 
 struct Server {
@@ -33,10 +33,10 @@ struct Server {
 
   nb::object model, manager;
   ById<nb::list> lists; // where tokens of requests go
-  ById<std::unique_ptr<Mask>> masks;
+  ById<std::unique_ptr<Functions>> functions;
   void forget(const std::string &id) {
     lists.erase(id);
-    masks.erase(id);
+    functions.erase(id);
   }
   /// Ends before the manager, whose command log it may write.
   SessionHandle<KvServer, kvServerDestroy> own;
@@ -47,9 +47,11 @@ void makeServer(Server *own, nb::object model, nb::object manager,
   const Model &given = nb::cast<const Model &>(model);
   const Manager &caches = nb::cast<const Manager &>(manager);
   KvServerOptions options = {};
+#define CAST_NUMBER castTo
+#define CAST_COUNT castToCount
 #define KV_OPTION(kind, name, type, ...)                                       \
   {#name, [](KvServerOptions &own, nb::handle value, const char *keyword) {    \
-     own.name = castToCount<type>(value, keyword);                             \
+     own.name = CAST_##kind<type>(value, keyword);                             \
    }},
   setFields<KvServerOptions>(options, fields, "a server",
                              {
@@ -64,21 +66,55 @@ void makeServer(Server *own, nb::object model, nb::object manager,
   own->manager = std::move(manager);
 }
 
-/// KvTokenMask of a Mask.
-int32_t callMask(void *data, const int32_t *answer, int64_t numTokens,
-                 uint32_t *allowed, int64_t numWords) {
-  Mask &mask = *static_cast<Mask *>(data);
+void setDraft(Server &server, const Model &draft) {
+  unlocked(server.own.state->mutex,
+           [&] { return kvServerSetDraft(server.own.handle, draft.handle); });
+}
+
+/// An array of NumPy, valid during the call that it is for.
+template <class T>
+nb::object arrayOf(T *values, int64_t count, const nb::callable &owner) {
+  return nb::cast(
+      nb::ndarray<nb::numpy, T, nb::ndim<1>>(values, {size_t(count)}, owner));
+}
+
+/// What `call` returns; -1, and the failure is known, if it raises.
+template <class Call> int64_t guard(Functions &functions, Call call) {
   nb::gil_scoped_acquire lock;
   try {
-    mask.function(nb::ndarray<nb::numpy, const int32_t, nb::ndim<1>>(
-                      answer, {size_t(numTokens)}, mask.function),
-                  nb::ndarray<nb::numpy, uint32_t, nb::ndim<1>>(
-                      allowed, {size_t(numWords)}, mask.function));
-    return 0;
+    return call();
   } catch (nb::python_error &error) {
-    mask.failure = nb::str(error.value()).c_str();
-    return 1;
+    functions.failure = nb::str(error.value()).c_str();
+  } catch (std::exception &error) {
+    functions.failure = error.what();
   }
+  return -1;
+}
+
+/// KvTokenMask of Functions.
+int32_t callMask(void *data, const int32_t *answer, int64_t numTokens,
+                 uint32_t *allowed, int64_t numWords) {
+  auto &functions = *static_cast<Functions *>(data);
+  return guard(functions, [&] {
+           const nb::callable &mask = *functions.mask;
+           mask(arrayOf(answer, numTokens, mask),
+                arrayOf(allowed, numWords, mask));
+           return 0;
+         }) != 0;
+}
+
+/// KvDraftTokens of Functions.
+int64_t callDrafts(void *data, const int32_t *answer, int64_t numTokens,
+                   int32_t *drafts, int64_t most) {
+  auto &functions = *static_cast<Functions *>(data);
+  return guard(functions, [&]() -> int64_t {
+    const nb::callable &function = *functions.drafts;
+    nb::object found = function(arrayOf(answer, numTokens, function));
+    Tokens tokens(found);
+    int64_t count = std::min(tokens.size(), most);
+    std::copy_n(tokens.data(), count, drafts);
+    return count;
+  });
 }
 
 void setNumbers(KvGenerationRequest &request, const nb::kwargs &numbers) {
@@ -95,17 +131,17 @@ void setNumbers(KvGenerationRequest &request, const nb::kwargs &numbers) {
        KV_NUMBER(repetitionPenalty), KV_NUMBER(presencePenalty),
        KV_NUMBER(frequencyPenalty), KV_NUMBER(minNewTokens),
        KV_NUMBER(numLogprobs), KV_NUMBER(numPromptLogprobs),
-       KV_NUMBER(priority)});
+       KV_NUMBER(priority), KV_NUMBER(embedding)});
 #undef KV_NUMBER
 }
 
-/// biases: pairs of a token and what is added to its logit. mask: kvmlir.Server
-/// says what it is. list: where tokens go, if they need no events. The numbers
-/// are fields of KvGenerationRequest.
+/// biases: pairs of a token and what is added to its logit. mask, drafts:
+/// kvmlir.Server says what they are. list: where tokens go, if they need no
+/// events. The numbers are fields of KvGenerationRequest.
 void add(Server &server, nb::handle givenId, nb::handle tokens,
          nb::handle stopTokens, nb::handle givenSalt, nb::handle givenBiases,
-         std::optional<nb::callable> function, std::optional<nb::list> list,
-         const nb::kwargs &numbers) {
+         std::optional<nb::callable> mask, std::optional<nb::callable> drafts,
+         std::optional<nb::list> list, const nb::kwargs &numbers) {
   std::string id = castTo<std::string>(givenId, "id");
   std::optional<std::string> salt;
   if (!givenSalt.is_none())
@@ -115,7 +151,7 @@ void add(Server &server, nb::handle givenId, nb::handle tokens,
   for (auto [token, value] : castTo<std::vector<std::pair<int32_t, float>>>(
            givenBiases, "logit_bias"))
     biases.push_back({token, value});
-  std::unique_ptr<Mask> mask;
+  std::unique_ptr<Functions> functions;
   KvGenerationRequest request = {};
   request.id = cString(id, "id");
   request.tokens = prompt.data();
@@ -125,18 +161,19 @@ void add(Server &server, nb::handle givenId, nb::handle tokens,
   request.salt = salt ? cString(*salt, "salt") : nullptr;
   request.logitBias = biases.data();
   request.numLogitBias = static_cast<int64_t>(biases.size());
-  if (function) {
-    mask = std::make_unique<Mask>(std::move(*function));
-    request.mask = callMask;
-    request.maskData = mask.get();
+  if (mask || drafts) {
+    functions = std::make_unique<Functions>(std::move(mask), std::move(drafts));
+    request.maskData = request.draftsData = functions.get();
+    request.mask = functions->mask ? callMask : nullptr;
+    request.drafts = functions->drafts ? callDrafts : nullptr;
   }
   setNumbers(request, numbers);
   unlocked(server.own.state->mutex,
            [&] { return kvServerAdd(server.own.handle, &request); });
   if (list)
     server.lists.insert_or_assign(id, std::move(*list));
-  if (mask)
-    server.masks.insert_or_assign(id, std::move(mask));
+  if (functions)
+    server.functions.insert_or_assign(id, std::move(functions));
 }
 
 /// What an event says beyond its token.
@@ -151,10 +188,12 @@ nb::object detailOf(const Server &server, const KvServerEvent &event) {
       top.append(nb::make_tuple(one.token, one.logprob));
     return nb::make_tuple(event.logprob, event.rank, top);
   }
+  case KV_SERVER_EMBEDDING:
+    return nb::cast(std::vector(event.values, event.values + event.numValues));
   case KV_SERVER_FAILED: {
-    auto at = server.masks.find(std::string_view(event.id));
+    auto at = server.functions.find(std::string_view(event.id));
     std::string message = event.message;
-    if (at != server.masks.end() && !at->second->failure.empty())
+    if (at != server.functions.end() && !at->second->failure.empty())
       message += ": " + at->second->failure;
     return nb::str(message.c_str());
   }
@@ -168,9 +207,9 @@ nb::object detailOf(const Server &server, const KvServerEvent &event) {
 /// given; who was given none gets them as events. An event is a tuple of the
 /// request's id, the kind, the token, and a detail: of a last event (prompt,
 /// cached, new tokens) or the message; of a token with log probabilities (its
-/// own, its rank, pairs of the most likely tokens and theirs). The caller sees
-/// to it that nobody else calls the server meanwhile: that is how long the
-/// runtime keeps the events.
+/// own, its rank, pairs of the most likely tokens and theirs); an embedding's
+/// numbers. The caller sees to it that nobody else calls the server meanwhile:
+/// that is how long the runtime keeps the events.
 nb::tuple step(Server &server) {
   int32_t more = 0;
   const KvServerEvent *events = nullptr;
@@ -191,7 +230,8 @@ nb::tuple step(Server &server) {
     }
     result.append(nb::make_tuple(event.id, event.kind, event.token,
                                  detailOf(server, event)));
-    if (event.kind != KV_SERVER_TOKEN && event.kind != KV_SERVER_PROMPT_TOKEN)
+    if (event.kind == KV_SERVER_STOPPED || event.kind == KV_SERVER_LENGTH ||
+        event.kind == KV_SERVER_FAILED)
       server.forget(event.id);
   }
   return nb::make_tuple(more != 0, result);
@@ -235,6 +275,8 @@ nb::dict figures(Server &server) {
   result["prefill_tokens"] = counted.prefillTokens;
   result["decode_tokens"] = counted.decodeTokens;
   result["generated_tokens"] = counted.generatedTokens;
+  result["draft_tokens"] = counted.draftTokens;
+  result["accepted_tokens"] = counted.acceptedTokens;
   result["step_seconds"] = counted.stepSeconds;
   result["used_blocks_pct"] = used;
   result["cache"] = nb::cast(cache);
@@ -250,11 +292,13 @@ void kv::python::bindServing(nb::module_ &module) {
            nb::arg("options"),
            nb::sig("def __init__(self, model: LoadedModel, manager: Manager, "
                    "**options: typing.Any) -> None"))
+      .def("set_draft", &setDraft, nb::arg("draft"))
       .def("add", &add, nb::arg("id").none(), nb::arg("tokens").none(),
            nb::arg("stop_tokens").none() = nb::tuple(),
            nb::arg("salt").none() = nb::none(),
            nb::arg("logit_bias") = nb::list(), nb::arg("mask") = nb::none(),
-           nb::arg("list") = nb::none(), nb::arg("numbers"))
+           nb::arg("drafts") = nb::none(), nb::arg("list") = nb::none(),
+           nb::arg("numbers"))
       .def("abort", &giveUp, nb::arg("id"))
       .def("counts", &counts, nb::arg("id"))
       .def("step", &step)

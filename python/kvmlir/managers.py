@@ -376,3 +376,20 @@ __all__ = ["Allocation", "AllocationPlan", "ContinuousBatchingKVCacheManager", "
            "KVCacheMetrics", "NullKVCacheManager", "PagedKVCacheManager", "RaggedKVCacheInputs",
            "REASONS", "RequestID", "TextGenerationContext", "estimate_kv_cache_size",
            "infer_optimal_batch_size", "load_kv_manager"]
+
+
+def pool_blocks(manager: PagedKVCacheManager) -> list[Any]:
+    """The pages of each collection, [pages, planes, layers, ...]; they stay where they are."""
+    first = TextGenerationContext([0])
+    manager.claim(first.request_id)
+    manager.alloc(first)
+    blocks = [one.blocks for one in manager.get_runtime_inputs([first])]
+    manager.release(first.request_id)
+    return blocks
+
+
+def advance_by(context: TextGenerationContext, count: int) -> None:
+    """The next `count` tokens have been computed, of however many are active."""
+    context.limit_active(count)
+    context.advance()
+    context.limit_active(0)

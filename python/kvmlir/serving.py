@@ -18,7 +18,8 @@ from .session import Model, PathLike, load
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-_TOKEN, _FAILED, _PROMPT_TOKEN = 0, 3, 4
+_TOKEN, _FAILED, _PROMPT_TOKEN, _EMBEDDING = 0, 3, 4, 5
+_EMBEDDINGS = (None, "last", "mean")  # as C numbers them
 _REASONS = {1: "stop", 2: "length", _FAILED: "error"}
 # Without a manager of the caller's: as many requests of the model's length, and as many bytes.
 _DEFAULT_SEQUENCES, _DEFAULT_BYTES = 4, 1 << 30
@@ -34,7 +35,7 @@ class Stream:
     "stop", "length", "error" or "abort". After the end: prompt_tokens, cached_tokens (of the
     prompt, which the prefix cache saved); error: a sentence, or None. logprobs: for each token, where they were asked
     for, a tuple (log probability, rank from 1 on, list of (token, log probability) of the most likely ones).
-    prompt_logprobs: the same for each token of the prompt but the first."""
+    prompt_logprobs: the same for each token of the prompt but the first. embedding: where it was asked for."""
 
     def __init__(self, server: "Server", id: str,
                  listener: Optional[Callable[["Stream", Optional[int]], Any]]):
@@ -45,6 +46,7 @@ class Stream:
         self.prompt_tokens = self.cached_tokens = 0
         self.logprobs: list[Logprobs] = []
         self.prompt_logprobs: list[Logprobs] = []
+        self.embedding: Optional[list[float]] = None
         self._read = 0
         self._listener = listener
 
@@ -69,6 +71,9 @@ class Stream:
         if kind == _PROMPT_TOKEN:
             self.prompt_logprobs.append(detail)
             return
+        if kind == _EMBEDDING:
+            self.embedding = detail
+            return
         if kind == _TOKEN:
             self.tokens.append(token)
             if detail is not None:
@@ -88,23 +93,26 @@ class Server:
 
     model: with bound weights, and an entry `forward` as docs/reference/module.md has it. manager: of its
     caches; None: one with room for four requests of the model's length, of at most 1 GiB. Any thread
-    may call it; a step releases the GIL, and the others wait for its end.
+    may call it; a step releases the GIL, and the others wait for its end. draft: a smaller model of the same session,
+    with bound weights and the same vocabulary, whose guesses steps verify.
 
     """
 
-    def __init__(self, model: Model, manager: Optional[KVCacheManager] = None,
+    def __init__(self, model: Model, manager: Optional[KVCacheManager] = None, draft: Optional[Model] = None,
                  **options: "Unpack[ServerOptions]"):
         limits: dict[str, Any] = {one.name: one.default for one in SERVER}
         for name, given in options.items():
             if name not in limits:
                 raise TypeError(f"a server has no field {name}")
-            if given == 0:  # the runtime's default
+            if given == 0 and limits[name]:  # the runtime's default
                 raise ValueError(f"{name} is 0, allowed: 1 or more")
         limits |= options
         if manager is None:
             manager = _default_manager(model, limits["max_batch"], limits["max_batch_tokens"])
         self.model, self.manager = model, manager
         self._native = _kvmlir.RequestServer(model, manager, **limits)
+        if draft is not None:
+            self._native.set_draft(draft)
         self._lock = threading.RLock()
         self._streams: dict[str, Stream] = {}
         self._ids = itertools.count()
@@ -116,8 +124,9 @@ class Server:
             repetition_penalty: float = 1.0, presence_penalty: float = 0.0, frequency_penalty: float = 0.0,
             logit_bias: Optional[Mapping[int, float]] = None, min_new_tokens: int = 0,
             mask: Optional[Callable[[Any, Any], Any]] = None,
+            drafts: Optional[Callable[[Any], Sequence[int]]] = None,
             logprobs: Optional[int] = None, prompt_logprobs: Optional[int] = None,
-            priority: int = 0) -> Stream:
+            priority: int = 0, embedding: Optional[str] = None) -> Stream:
         """Adds a request and returns its stream.
 
         tokens: the prompt's ids, a list or an int32 array. max_new_tokens: None: as many as the
@@ -130,9 +139,12 @@ class Server:
         for each time that they are there. logit_bias: what is added to logits, by token. min_new_tokens: stop tokens
         are not drawn before. mask(answer, allowed) is called within steps, once for each token: it sets bit t % 32 of
         allowed[t // 32], a uint32 array of zeros, for each token t that may follow the answer, an int32 array; both
-        are valid during the call. logprobs, prompt_logprobs: of how many most likely tokens the streams' lists have
+        are valid during the call. drafts(answer) is called within steps and returns tokens that may come next, of which
+        the next step verifies up to 64: wrong ones change no token. A model with recurrent states is not asked for any.
+        logprobs, prompt_logprobs: of how many most likely tokens the streams' lists have
         the log probabilities, beside the token's own; None: no lists. prompt_logprobs computes the whole prompt,
-        whatever is cached. priority: of requests that wait the smallest begins first.
+        whatever is cached. priority: of requests that wait the smallest begins first. embedding: "last", the last
+        hidden state of the prompt, or "mean", of all, which computes the whole prompt: then there is no answer.
         Raises ValueError; OutOfMemoryError: the request can never fit."""
         if isinstance(max_new_tokens, int) and max_new_tokens < 1:
             raise ValueError(f"max_new_tokens is {max_new_tokens}, allowed: None (as many as the "
@@ -141,17 +153,22 @@ class Server:
             raise ValueError(f"top_p is {top_p}, allowed: above 0, at most 1")
         if mask is not None and not callable(mask):
             raise ValueError(f"mask is {mask!r}, allowed: a function of the answer and an array")
+        if drafts is not None and not callable(drafts):
+            raise ValueError(f"drafts is {drafts!r}, allowed: a function of the answer")
+        if embedding not in _EMBEDDINGS:
+            raise ValueError(f'embedding is {embedding!r}, allowed: None, "last" or "mean"')
         with self._lock:
             name = id if id is not None else f"request-{next(self._ids)}"
             stream = Stream(self, name, listener)
             # What needs no event of its own goes to the list.
             is_listed = listener is None and logprobs is None
             self._native.add(
-                name, tokens, stop_tokens, salt, _read_bias(logit_bias), mask,
+                name, tokens, stop_tokens, salt, _read_bias(logit_bias), mask, drafts,
                 stream.tokens if is_listed else None, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p,
                 max_new_tokens=0 if max_new_tokens is None else max_new_tokens, seed=seed,
                 repetition_penalty=repetition_penalty, presence_penalty=presence_penalty,
                 frequency_penalty=frequency_penalty, min_new_tokens=min_new_tokens, priority=priority,
+                embedding=_EMBEDDINGS.index(embedding),
                 num_logprobs=_count("logprobs", logprobs), num_prompt_logprobs=_count("prompt_logprobs", prompt_logprobs))
             self._streams[name] = stream
             return stream
@@ -164,7 +181,7 @@ class Server:
             more, events = self._native.step()
             failure = None
             for name, kind, token, detail in events:
-                is_last = kind not in (_TOKEN, _PROMPT_TOKEN)
+                is_last = kind in _REASONS
                 stream = self._streams.pop(name) if is_last else self._streams[name]
                 try:
                     stream._receive(kind, token, detail)
@@ -202,7 +219,8 @@ class Server:
     def figures(self) -> dict[str, Any]:
         """What was counted since the server was made: requests, stopped, reached_end, failed,
         aborted, running, waiting, preemptions, prefill_tokens, decode_tokens, generated_tokens,
-        step_seconds, used_blocks_pct (0.0 to 1.0), and the manager's metrics as `cache`."""
+        draft_tokens, accepted_tokens (of them), step_seconds, used_blocks_pct (0.0 to 1.0), and the manager's metrics
+        as `cache`."""
         return self._native.figures()
 
 

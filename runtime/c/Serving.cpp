@@ -8,6 +8,7 @@
 #include "kv/Runtime/Serving/TextGenerator.h"
 
 #include <unordered_map>
+#include <utility>
 
 using namespace kv;
 using namespace kv::capi;
@@ -41,6 +42,14 @@ public:
     event.token = found.chosen.token;
     setLogprobs(event, known);
   }
+  void embedding(const GenerationRequest &request,
+                 std::span<const float> values) override {
+    std::vector<float> &kept =
+        embeddings.emplace_back(values.begin(), values.end());
+    KvServerEvent &event = add(request, KV_SERVER_EMBEDDING);
+    event.values = kept.data();
+    event.numValues = std::ssize(kept);
+  }
   void finished(const GenerationRequest &request, FinishReason reason,
                 const GenerationCounts &counts) override {
     if (isPrompt(request))
@@ -70,6 +79,7 @@ public:
     events.clear();
     messages.clear();
     tops.clear();
+    embeddings.clear();
     ended.clear();
   }
 
@@ -105,6 +115,7 @@ private:
   PeerPrompts *prompts;
   std::deque<std::string> messages; // never moved
   std::deque<std::vector<KvTokenLogprob>> tops;
+  std::deque<std::vector<float>> embeddings;
   Logprobs ofNext; // of the token that comes next
 };
 
@@ -116,7 +127,7 @@ struct KvServer {
            const TextGenerator::Options &options)
       : model(std::move(model)), state(std::move(state)),
         runner(std::move(given)), prompts(promptsOf(*this->state)),
-        events(prompts.get()),
+        events(prompts.get()), steps(options.scheduler),
         generator(*runner, *this->state->manager, events, options) {
     this->state->setServing(&generator.figures());
   }
@@ -163,6 +174,7 @@ struct KvServer {
   std::unique_ptr<PeerPrompts> prompts;
   std::vector<const GenerationRequest *> arrived; // kept to be filled again
   EventList events;
+  Scheduler::Options steps;
   TextGenerator generator;
   std::unordered_map<std::string, std::unique_ptr<GenerationRequest>> requests;
 };
@@ -223,10 +235,34 @@ int32_t kvServerCreate(const KvModel *model, const KvManager *manager,
         ArtifactRunner::create(model->model, *signature);
     if (!runner)
       return fail(runner.error());
+    if (Expected<void> good =
+            Scheduler::check(limits.scheduler, signature->cache);
+        !good)
+      return fail(good.error());
     limits.maxSeqLen =
         std::min(signature->maxSeqLen, manager->state->manager->maxSeqLen());
     *server =
         new KvServer(model->model, manager->state, std::move(*runner), limits);
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
+int32_t kvServerSetDraft(KvServer *server, const KvModel *draft) {
+  return guarded([&] {
+    KV_REQUIRE("kvServerSetDraft", server);
+    KV_REQUIRE("kvServerSetDraft", draft);
+    if (!server->requests.empty())
+      return invalid("kvServerSetDraft: the server has requests, allowed: "
+                     "before the first");
+    Expected<ForwardSignature> served =
+        ForwardSignature::from(server->model.manifest());
+    if (!served)
+      return fail(served.error());
+    Expected<std::unique_ptr<DraftModel>> made =
+        DraftModel::create(draft->model, *served, server->steps);
+    if (!made)
+      return invalid("the draft model cannot guess: ", made.error().message);
+    server->generator.setDraftModel(std::move(*made));
     return int32_t(KV_STATUS_OK);
   });
 }
@@ -320,7 +356,19 @@ readRequest(const KvGenerationRequest &given) {
         std::pair("numPromptLogprobs", given.numPromptLogprobs)})
     if (count < 0)
       return refuse(name, " is ", count, ", allowed: 0 (none) or more");
+  if (given.embedding < KV_EMBEDDING_NONE ||
+      given.embedding > KV_EMBEDDING_MEAN)
+    return refuse("embedding is ", given.embedding, ", allowed: 0 to ",
+                  int32_t(KV_EMBEDDING_MEAN));
+  request->embedding = static_cast<Embedding>(given.embedding);
   request->rules = readRules(given);
+  if (given.drafts)
+    request->draft = [drafts = given.drafts,
+                      data = given.draftsData](std::span<const int32_t> answer,
+                                               std::span<int32_t> places) {
+      return drafts(data, answer.data(), std::ssize(answer), places.data(),
+                    std::ssize(places));
+    };
   request->logprobs = given.numLogprobs - 1;
   request->promptLogprobs = given.numPromptLogprobs - 1;
   request->priority = given.priority;
@@ -426,6 +474,8 @@ int32_t kvServerGetFigures(const KvServer *server, KvServerFigures *figures) {
                 .prefillTokens = own.prefillTokens,
                 .decodeTokens = own.decodeTokens,
                 .generatedTokens = own.generatedTokens,
+                .draftTokens = own.draftTokens,
+                .acceptedTokens = own.acceptedTokens,
                 .stepSeconds =
                     static_cast<double>(own.stepMicroseconds) * 1e-6};
     return int32_t(KV_STATUS_OK);

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t MostRowsAtFirst = 16;
 
 constexpr std::string_view InputNames[] = {"tokens", "row_offsets",
-                                           "logit_rows"};
+                                           "logit_rows", "hidden_rows"};
 
 std::unexpected<Error> fail(const auto &...parts) {
   return makeError(KV_STATUS_INVALID_ARGUMENT, parts...);
@@ -20,6 +20,8 @@ std::unexpected<Error> fail(const auto &...parts) {
 Expected<void> checkInputs(const Entry &entry) {
   for (std::string_view name : InputNames) {
     const Argument *input = entry.findInput(name);
+    if (!input && name == "hidden_rows")
+      continue;
     if (!input)
       return fail("entry forward has no input ", name);
     if (input->dtype != DType::I32 || input->shape.size() != 1)
@@ -32,7 +34,36 @@ Expected<void> checkInputs(const Entry &entry) {
         std::ranges::find(InputNames, input.name) == std::end(InputNames))
       return fail("entry forward: input ", input.name,
                   " is none that serving gives: tokens, row_offsets, "
-                  "logit_rows");
+                  "logit_rows, hidden_rows");
+  return {};
+}
+
+/// The elements of a row of an output f32 [rows, columns].
+Expected<int64_t> columnsOf(const Entry &entry, std::string_view name,
+                            std::string_view needed) {
+  const Argument *output = entry.findOutput(name);
+  if (!output)
+    return fail("entry forward has no output ", name);
+  if (output->dtype != DType::F32 || output->shape.size() != 2 ||
+      !output->shape[1].isStatic() || output->shape[1].size < 1)
+    return fail("entry forward: output ", name, " is ",
+                dtypeName(output->dtype), " of rank ", output->shape.size(),
+                ", needed: f32 ", needed);
+  return output->shape[1].size;
+}
+
+/// Makes room for as many rows; by doubling, since a step that is kept as a
+/// graph is known by its addresses.
+Expected<void> growRows(Buffer &buffer, const Device &device, int64_t rows,
+                        int64_t columns) {
+  int64_t have = buffer.data() ? buffer.shape()[0] : 0;
+  if (have >= rows)
+    return {};
+  Expected<Buffer> grown =
+      Buffer::create(device, DType::F32, {std::max(rows, 2 * have), columns});
+  if (!grown)
+    return std::unexpected(grown.error());
+  buffer = std::move(*grown);
   return {};
 }
 
@@ -59,16 +90,20 @@ Expected<ForwardSignature> ForwardSignature::from(const Manifest &manifest) {
   for (const KVCacheParams &one : result.cache.params)
     if (Expected<void> valid = one.validate(*entry); !valid)
       return std::unexpected(valid.error());
-  const Argument *logits = entry->findOutput("logits");
-  if (!logits || entry->outputs.size() != 1)
+  bool embeds = entry->findInput("hidden_rows");
+  if (!entry->findOutput("logits") || entry->outputs.size() != 1u + embeds)
     return fail("entry forward has ", entry->outputs.size(),
-                " outputs, needed: logits alone");
-  if (logits->dtype != DType::F32 || logits->shape.size() != 2 ||
-      !logits->shape[1].isStatic() || logits->shape[1].size < 1)
-    return fail("entry forward: output logits is ", dtypeName(logits->dtype),
-                " of rank ", logits->shape.size(),
-                ", needed: f32 [R, vocabulary]");
-  result.vocabSize = logits->shape[1].size;
+                " outputs, needed: logits", embeds ? " and hidden" : " alone");
+  Expected<int64_t> columns = columnsOf(*entry, "logits", "[R, vocabulary]");
+  if (!columns)
+    return std::unexpected(columns.error());
+  result.vocabSize = *columns;
+  if (embeds) {
+    columns = columnsOf(*entry, "hidden", "[E, hidden size]");
+    if (!columns)
+      return std::unexpected(columns.error());
+    result.hiddenSize = *columns;
+  }
   if (manifest.model.vocabSize != 0 &&
       manifest.model.vocabSize != result.vocabSize)
     return fail("model.vocab_size is ", manifest.model.vocabSize,
@@ -82,7 +117,7 @@ ArtifactRunner::create(Model model, const ForwardSignature &signature) {
   if (!forward)
     return std::unexpected(forward.error());
   std::unique_ptr<ArtifactRunner> runner(
-      new ArtifactRunner(model, *forward, signature.vocabSize));
+      new ArtifactRunner(model, *forward, signature));
   Expected<void> status;
   auto slot = [&](std::string_view name) {
     Expected<int> found = runner->forward.slot(name);
@@ -94,6 +129,10 @@ ArtifactRunner::create(Model model, const ForwardSignature &signature) {
   runner->rowOffsets = slot("row_offsets");
   runner->logitRows = slot("logit_rows");
   runner->output = slot("logits");
+  if (signature.hiddenSize) {
+    runner->hiddenRows = slot("hidden_rows");
+    runner->hiddenOutput = slot("hidden");
+  }
   for (const KVCacheParams &one : signature.cache.params) {
     auto cacheSlot = [&](ArgumentKind kind) {
       const Argument *argument =
@@ -108,8 +147,7 @@ ArtifactRunner::create(Model model, const ForwardSignature &signature) {
          .scales = cacheSlot(ArgumentKind::Scales)});
   }
   if (status)
-    status =
-        runner->growLogits(runner->logits, Device(), /*rows=*/MostRowsAtFirst);
+    status = growRows(runner->logits, Device(), MostRowsAtFirst, runner->vocab);
   if (status)
     status = runner->prepareSample();
   if (!status)
@@ -143,22 +181,7 @@ Expected<void> ArtifactRunner::prepareSample() {
   return {};
 }
 
-/// Makes room for as many rows; by doubling, since a step that is kept as a
-/// graph is known by its addresses.
-Expected<void> ArtifactRunner::growLogits(Buffer &buffer, const Device &device,
-                                          int64_t rows) {
-  int64_t have = buffer.data() ? buffer.shape()[0] : 0;
-  if (have >= rows)
-    return {};
-  Expected<Buffer> grown =
-      Buffer::create(device, DType::F32, {std::max(rows, 2 * have), vocab});
-  if (!grown)
-    return std::unexpected(grown.error());
-  buffer = std::move(*grown);
-  return {};
-}
-
-void ArtifactRunner::bindInputs(const ModelStep &step) {
+Expected<void> ArtifactRunner::bindInputs(const ModelStep &step) {
   auto bind = [&](int slot, std::span<const int32_t> values) {
     // Views are not const; entries only read their inputs.
     forward.bindHost(slot,
@@ -168,6 +191,22 @@ void ArtifactRunner::bindInputs(const ModelStep &step) {
   bind(tokens, step.tokens);
   bind(rowOffsets, step.rowOffsets);
   bind(logitRows, step.logitRows);
+  if (hiddenWidth) {
+    auto rows = static_cast<int64_t>(step.hiddenRows.size());
+    if (Expected<void> room =
+            growRows(hiddenStates, Device(), std::max(rows, MostRowsAtFirst),
+                     hiddenWidth);
+        !room)
+      return room;
+    bind(hiddenRows, step.hiddenRows);
+    hiddenElements = rows * hiddenWidth;
+    KvTensorView states =
+        makeView(hiddenStates.data(), DType::F32, {rows, hiddenWidth});
+    if (rows)
+      forward.bindHost(hiddenOutput, states);
+    else // nothing to wait for
+      forward.bind(hiddenOutput, states);
+  }
   for (size_t i = 0; i < caches.size(); ++i) {
     const CacheSlots &slots = caches[i];
     const RaggedKVCacheInputs &inputs = step.kv[i];
@@ -184,13 +223,15 @@ void ArtifactRunner::bindInputs(const ModelStep &step) {
     if (slots.scales >= 0)
       forward.bind(slots.scales, inputs.scales);
   }
+  return {};
 }
 
 Expected<std::span<const float>> ArtifactRunner::run(const ModelStep &step) {
   int64_t rows = static_cast<int64_t>(step.logitRows.size());
-  if (Expected<void> room = growLogits(logits, Device(), rows); !room)
+  if (Expected<void> room = growRows(logits, Device(), rows, vocab); !room)
     return std::unexpected(room.error());
-  bindInputs(step);
+  if (Expected<void> bound = bindInputs(step); !bound)
+    return std::unexpected(bound.error());
   forward.bindHost(output, makeView(logits.data(), DType::F32, {rows, vocab}));
   if (Expected<void> done = forward.execute(); !done)
     return std::unexpected(done.error());
@@ -201,9 +242,8 @@ Expected<std::span<const int32_t>>
 ArtifactRunner::choose(const ModelStep &step,
                        std::span<const sampling::Choice> choices) {
   int64_t rows = static_cast<int64_t>(step.logitRows.size());
-  if (Expected<void> room =
-          growLogits(deviceLogits, model.device(),
-                     std::max<int64_t>(rows, MostRowsAtFirst));
+  if (Expected<void> room = growRows(deviceLogits, model.device(),
+                                     std::max(rows, MostRowsAtFirst), vocab);
       !room)
     return std::unexpected(room.error());
   KvTensorView onDevice =
@@ -234,9 +274,10 @@ ArtifactRunner::choose(const ModelStep &step,
                    makeView(lists.tokens.data(), DType::I32, {rows}));
 
   // All copies stand before the step, and nothing between the two entries.
-  bindInputs(step);
+  Expected<void> done = bindInputs(step);
   forward.bind(output, onDevice);
-  Expected<void> done = sample->upload();
+  if (done)
+    done = sample->upload();
   if (done)
     done = forward.execute();
   if (done)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 using namespace kv;
 
@@ -35,6 +36,13 @@ Expected<void> LogitRules::validate(int64_t vocabSize) const {
   return {};
 }
 
+/// A finite logit stays finite, however large what changes it is.
+static void change(float &logit, float wanted) {
+  constexpr float Most = std::numeric_limits<float>::max();
+  if (std::isfinite(logit))
+    logit = std::clamp(wanted, -Most, Most);
+}
+
 /// Each token that is there is changed once, however often it is there.
 void LogitReader::penalise(const LogitRules &rules,
                            std::span<const int32_t> tokens,
@@ -44,7 +52,8 @@ void LogitReader::penalise(const LogitRules &rules,
     float penalty = static_cast<float>(rules.repetitionPenalty);
     for (int32_t token : tokens)
       if (counts[token]++ == 0)
-        edited[token] *= edited[token] > 0 ? 1 / penalty : penalty;
+        change(edited[token],
+               edited[token] * (edited[token] > 0 ? 1 / penalty : penalty));
     for (int32_t token : tokens)
       counts[token] = 0;
   }
@@ -55,8 +64,10 @@ void LogitReader::penalise(const LogitRules &rules,
     ++counts[token];
   for (int32_t token : answer)
     if (int32_t count = std::exchange(counts[token], 0))
-      edited[token] -= static_cast<float>(rules.presencePenalty +
-                                          rules.frequencyPenalty * count);
+      change(edited[token],
+             edited[token] -
+                 static_cast<float>(rules.presencePenalty +
+                                    rules.frequencyPenalty * count));
 }
 
 Expected<std::span<const float>>
@@ -68,23 +79,36 @@ LogitReader::apply(const LogitRules &rules, std::span<const float> row,
   edited.assign(row.begin(), row.end());
   penalise(rules, tokens, promptTokens);
   for (const LogitBias &one : rules.bias)
-    edited[one.token] += one.value;
+    change(edited[one.token], edited[one.token] + one.value);
   std::span<const int32_t> answer = tokens.subspan(promptTokens);
-  if (static_cast<int64_t>(answer.size()) < rules.minNewTokens)
+  bool tooShort = static_cast<int64_t>(answer.size()) < rules.minNewTokens;
+  auto isThere = [&](int32_t token) {
+    return token >= 0 && static_cast<size_t>(token) < edited.size();
+  };
+  if (tooShort)
     for (int32_t token : stopTokens)
-      if (token >= 0 && static_cast<size_t>(token) < edited.size())
+      if (isThere(token))
         edited[token] = Never;
   if (!rules.mask)
     return edited;
   allowed.assign((edited.size() + 31) / 32, 0);
   if (Expected<void> known = rules.mask->allow(answer, allowed); !known)
     return std::unexpected(known.error());
+  auto allows = [&](size_t token) {
+    return allowed[token / 32] >> token % 32 & 1;
+  };
   bool any = false;
   for (size_t token = 0; token < edited.size(); ++token)
-    if (allowed[token / 32] >> token % 32 & 1)
+    if (allows(token))
       any |= edited[token] != Never;
     else
       edited[token] = Never;
+  if (!any && tooShort) // what the mask describes is over
+    for (int32_t token : stopTokens)
+      if (isThere(token) && allows(token)) {
+        edited[token] = row[token];
+        any = true;
+      }
   if (!any)
     return makeError(KV_STATUS_OUT_OF_RANGE, "the mask allows no token");
   return edited;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 using namespace kv;
 
@@ -15,10 +16,24 @@ ActiveRequest::ActiveRequest(const GenerationRequest &request, RequestId id,
   tokens.reserve(maxTokens);
   // A context of the tokens at their final address: reserve() may move them.
   context = TextGenerationContext(id, tokens);
-  // Logits exist for computed positions only.
-  context.setReusesPrefix(!request.needsPromptRows());
+  // Logits and hidden states exist for computed positions only.
+  context.setReusesPrefix(!request.needsWholePrompt());
   context.setScope({.salt = request.salt});
   context.setRetention(request.retention);
+}
+
+void ActiveRequest::addDrafts(int64_t count) {
+  if (count == 0)
+    return;
+  tokens.insert(tokens.end(), proposed.begin(), proposed.begin() + count);
+  drafts = count;
+  context.extend(tokens, drafts);
+}
+
+void ActiveRequest::dropDrafts() {
+  tokens.resize(knownTokens());
+  if (std::exchange(drafts, 0) > 0)
+    context.dropDrafts();
 }
 
 /// Whether a refused reservation can succeed after other requests are released.
@@ -44,6 +59,19 @@ Expected<void> Scheduler::canEverFit(const ActiveRequest &request) const {
         " prompt tokens and up to ", request.maxTokens - request.promptTokens(),
         " new ones need ", pages, " pages of ", manager.params().pageSize(),
         " tokens, the cache has ", manager.numPagesPerReplica());
+  return {};
+}
+
+bool Scheduler::canDraft(const MultiKVCacheParams &params) {
+  return !PoolLayout::of(params).hasStates();
+}
+
+Expected<void> Scheduler::check(const Options &options,
+                                const MultiKVCacheParams &params) {
+  if (options.ngram > 0 && !canDraft(params))
+    return makeError(KV_STATUS_UNSUPPORTED, "ngram is ", options.ngram,
+                     ", allowed: 0, since the model's recurrent states cannot "
+                     "go back to the accepted drafts");
   return {};
 }
 
@@ -95,9 +123,7 @@ void Scheduler::decodeOrContinue(bool decode) {
   // Meanwhile requests only leave the list, and only at `at` or after it.
   for (size_t at = 0; at < running.size() && budget > 0;) {
     ActiveRequest &request = *running[at];
-    const TextGenerationContext &context = request.context;
-    if ((context.length() - context.processed() == 1) != decode ||
-        reserve(request, budget))
+    if (request.decodes() != decode || reserve(request, budget))
       ++at;
   }
 }
@@ -112,6 +138,13 @@ void Scheduler::join(ActiveRequest &request, const Allocation &allocation) {
 }
 
 bool Scheduler::reserve(ActiveRequest &request, int64_t chunk) {
+  if (request.decodes()) {
+    // Running requests have room for a token each, and prompts for a chunk.
+    int64_t left = std::max<int64_t>(std::ssize(running),
+                                     (options.maxBatchTokens + 1) / 2);
+    request.addDrafts(
+        std::clamp<int64_t>(chunk - left, 0, std::ssize(request.proposed)));
+  }
   request.context.limitActive(chunk);
   for (;;) {
     std::expected<Allocation, AllocationError> allocated =
@@ -119,6 +152,10 @@ bool Scheduler::reserve(ActiveRequest &request, int64_t chunk) {
     if (allocated) {
       join(request, *allocated);
       return true;
+    }
+    if (request.drafts > 0) {
+      request.dropDrafts();
+      continue;
     }
     if (allocated.error().reason == AllocationError::Reason::Loading) {
       ++loading;
@@ -229,6 +266,7 @@ void Scheduler::leave(ActiveRequest &request) {
     budget += request.context.active();
     batch.erase(at);
   }
+  request.dropDrafts();
   std::erase(running, &request);
   (void)manager.release(request.context.id());
 }

@@ -73,4 +73,10 @@ void kv::collectVllmMetrics(const ServingFigures &figures,
   add(families, "vllm:generation_tokens_total",
       "Number of generation tokens processed.", Counter,
       figures.generatedTokens, labels);
+  add(families, "vllm:spec_decode_num_drafts_total",
+      "Number of spec decoding drafts.", Counter, figures.drafts, labels);
+  add(families, "vllm:spec_decode_num_draft_tokens_total",
+      "Number of draft tokens.", Counter, figures.draftTokens, labels);
+  add(families, "vllm:spec_decode_num_accepted_tokens_total",
+      "Number of accepted tokens.", Counter, figures.acceptedTokens, labels);
 }

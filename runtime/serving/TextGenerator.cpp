@@ -1,6 +1,7 @@
 //===- TextGenerator.cpp - Requests in, tokens out ------------------------===//
 
 #include "kv/Runtime/Serving/TextGenerator.h"
+#include "kv/Runtime/Serving/PromptLookup.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <numeric>
 #include <utility>
 
 using namespace kv;
@@ -34,7 +36,8 @@ private:
 TextGenerator::TextGenerator(ModelRunner &runner, KVCacheManager &manager,
                              GenerationSink &sink, const Options &options)
     : runner(runner), manager(manager), sink(sink), options(options),
-      scheduler(manager, options.scheduler) {
+      scheduler(manager, options.scheduler),
+      canDraft(Scheduler::canDraft(manager.params())) {
   tokens.reserve(options.scheduler.maxBatchTokens);
   rowOffsets.reserve(options.scheduler.maxBatch + 1);
   contexts.reserve(options.scheduler.maxBatch);
@@ -146,8 +149,12 @@ Expected<void> TextGenerator::admit(const GenerationRequest &request) {
         std::pair("prompt log probabilities of ", request.promptLogprobs)})
     if (count < -1 || count > runner.vocabSize())
       return refuse(name, count, " tokens, allowed: 0 to ", runner.vocabSize());
+  if (request.embedding != Embedding::None && runner.hiddenSize() == 0)
+    return refuse("its model gives no hidden states, allowed: one that "
+                  "kv-import has written with --embeddings");
   keepsTime |= request.retention.duration > 0;
-  int64_t room = options.maxSeqLen - prompt;
+  int64_t room =
+      request.embedding == Embedding::None ? options.maxSeqLen - prompt : 0;
   auto added = std::make_unique<ActiveRequest>(
       request, nextId++, prompt + std::min(request.maxNewTokens, room));
   if (Expected<void> fits = scheduler.canEverFit(*added); !fits)
@@ -191,8 +198,57 @@ bool TextGenerator::abort(std::string_view id) {
   return true;
 }
 
+void TextGenerator::propose() {
+  for (size_t i = 0; i < active.size();) {
+    ActiveRequest &request = *active[i];
+    request.proposed.clear();
+    Expected<void> proposed = propose(request);
+    if (proposed)
+      ++i;
+    else
+      fail(request, proposed.error().message); // it is no longer there
+  }
+  if (!draftModel)
+    return;
+  undrafted.clear();
+  for (const Answer &one : active)
+    if (one->proposed.empty() && one->decodes())
+      undrafted.push_back(one.get());
+  draftModel->propose(undrafted);
+}
+
+/// The request's own guesses, or else a prompt lookup's.
+Expected<void> TextGenerator::propose(ActiveRequest &request) {
+  const GenerationRequest &asked = *request.request;
+  // The last token of an answer is drawn behind the last draft.
+  int64_t room = request.maxTokens - request.knownTokens() - 1;
+  if (room < 1 || !request.decodes())
+    return {};
+  std::vector<int32_t> &proposed = request.proposed;
+  if (asked.draft) {
+    proposed.resize(std::min(room, request.MostDrafts));
+    int64_t count = asked.draft(
+        std::span(request.tokens).subspan(request.promptTokens()), proposed);
+    if (count < 0 || count > std::ssize(proposed))
+      return makeError(KV_STATUS_INVALID_ARGUMENT, "its drafts returned ",
+                       count, ", allowed: 0 to ", std::ssize(proposed));
+    proposed.resize(count);
+    for (int32_t token : proposed)
+      if (token < 0 || token >= runner.vocabSize())
+        return makeError(KV_STATUS_INVALID_ARGUMENT,
+                         "its drafts have the token ", token,
+                         ", the vocabulary is 0 to ", runner.vocabSize() - 1);
+  }
+  if (int64_t ngram = options.scheduler.ngram; ngram > 0 && proposed.empty())
+    lookUpDrafts(request.tokens, std::min({room, request.trust, ngram}),
+                 proposed);
+  return {};
+}
+
 void TextGenerator::step() {
   Stopwatch watch;
+  if (canDraft)
+    propose();
   std::span<ActiveRequest *const> batch = scheduler.schedule();
   for (const Scheduler::Failure &failure : scheduler.failures()) {
     fail(*failure.request->request, failure.message);
@@ -210,10 +266,10 @@ void TextGenerator::step() {
   bool prefill = std::ranges::any_of(current, [](ActiveRequest *request) {
     const TextGenerationContext &context = request->context;
     return context.processed() < request->promptTokens() ||
-           context.active() > 1;
+           context.active() - request->drafts > 1;
   });
   contexts.clear();
-  int64_t computed = 0;
+  int64_t computed = rejected = 0;
   for (ActiveRequest *request : current) {
     contexts.push_back(&request->context);
     computed += request->context.active();
@@ -256,6 +312,7 @@ void TextGenerator::step() {
     }
 
   ++statistics.steps;
+  computed -= rejected;
   (prefill ? statistics.prefillTokens : statistics.decodeTokens) += computed;
   (prefill ? counted.prefillTokens : counted.decodeTokens) += computed;
   double seconds = watch.seconds();
@@ -271,6 +328,7 @@ void TextGenerator::stepReplica(int32_t replica,
   rowOffsets.assign(1, 0);
   tokens.clear();
   logitRows.clear();
+  hiddenRows.clear();
   for (ActiveRequest *request : part) {
     const TextGenerationContext &context = request->context;
     int64_t first = static_cast<int64_t>(tokens.size());
@@ -281,15 +339,18 @@ void TextGenerator::stepReplica(int32_t replica,
     for (int64_t at = context.processed(); at < end; ++at) {
       bool dumped = request->request->needsPromptRows() &&
                     at >= request->promptLogits && at < request->promptTokens();
-      bool sampled = at + 1 == context.length() && wantsToken(*request);
+      bool sampled = at + 1 >= request->knownTokens() && wantsToken(*request);
+      auto row = static_cast<int32_t>(first + at - context.processed());
       if (dumped || sampled)
-        logitRows.push_back(
-            static_cast<int32_t>(first + at - context.processed()));
+        logitRows.push_back(row);
+      if (needsHidden(*request, at))
+        hiddenRows.push_back(row);
     }
   }
   Expected<StepResults> results = execute({.tokens = tokens,
                                            .rowOffsets = rowOffsets,
                                            .logitRows = logitRows,
+                                           .hiddenRows = hiddenRows,
                                            .kv = inputs,
                                            .replica = replica},
                                           part);
@@ -299,8 +360,13 @@ void TextGenerator::stepReplica(int32_t replica,
     return;
   }
   // Requests that fail here must not commit what they computed.
-  size_t row = 0;
+  size_t row = 0, hiddenRow = 0;
+  int64_t width = runner.hiddenSize();
   for (size_t i = 0; i < part.size(); ++i) {
+    for (; hiddenRow < hiddenRows.size() &&
+           hiddenRows[hiddenRow] < rowOffsets[i + 1];
+         ++hiddenRow)
+      addHidden(*part[i], runner.hidden().subspan(hiddenRow * width, width));
     size_t firstRow = row;
     while (row < logitRows.size() && logitRows[row] < rowOffsets[i + 1])
       ++row;
@@ -339,8 +405,10 @@ TextGenerator::execute(const ModelStep &step,
   for (int32_t row : step.logitRows) {
     while (row >= step.rowOffsets[request - part.begin() + 1])
       ++request;
-    choices.push_back(
-        choiceOf((*request)->request->sampling, (*request)->newTokens()));
+    // The last rows are those of the last known token and of the drafts.
+    int64_t last = step.rowOffsets[request - part.begin() + 1] - 1;
+    int64_t index = (*request)->newTokens() + (*request)->drafts - (last - row);
+    choices.push_back(choiceOf((*request)->request->sampling, index));
   }
   Expected<std::span<const int32_t>> chosen = runner.choose(step, choices);
   if (!chosen)
@@ -362,6 +430,37 @@ void TextGenerator::passPromptRow(const ActiveRequest &request,
         reader.logprobs(row, asked.tokens[position + 1], asked.promptLogprobs));
 }
 
+/// A request that was preempted computes again what it has.
+bool TextGenerator::needsHidden(const ActiveRequest &request,
+                                int64_t position) {
+  switch (request.request->embedding) {
+  case Embedding::None:
+    return false;
+  case Embedding::Last:
+    return position + 1 == request.promptTokens();
+  case Embedding::Mean:
+    return position >= request.hiddenCount;
+  }
+}
+
+/// Rows come in their order, whatever the steps are: equal bits.
+void TextGenerator::addHidden(ActiveRequest &request,
+                              std::span<const float> row) {
+  request.hiddenSum.resize(row.size());
+  for (size_t i = 0; i < row.size(); ++i)
+    request.hiddenSum[i] += row[i];
+  ++request.hiddenCount;
+}
+
+void TextGenerator::passEmbedding(const ActiveRequest &request) {
+  auto count = static_cast<double>(request.hiddenCount);
+  std::vector<float> mean(request.hiddenSum.size());
+  std::ranges::transform(request.hiddenSum, mean.begin(), [&](double sum) {
+    return static_cast<float>(sum / count);
+  });
+  sink.embedding(*request.request, mean);
+}
+
 Expected<int32_t> TextGenerator::draw(const ActiveRequest &request,
                                       std::span<const float> row) {
   const GenerationRequest &asked = *request.request;
@@ -373,25 +472,27 @@ Expected<int32_t> TextGenerator::draw(const ActiveRequest &request,
   return sampler.sample(*ruled, asked.sampling, request.newTokens());
 }
 
+/// A token is drawn after each draft that was drawn itself, by its own index:
+/// so the answer has the tokens that it would have without drafts.
 bool TextGenerator::consume(ActiveRequest &request,
                             std::span<const int32_t> rows, int32_t firstToken,
                             const StepResults &results) {
-  const GenerationRequest &asked = *request.request;
-  TextGenerationContext &context = request.context;
-  std::optional<int32_t> drawn;
-  std::optional<uint64_t> digest;
-  std::span<const float> drawnFrom;
+  int64_t known = request.knownTokens(), accepted = 0;
+  guesses.assign(request.tokens.begin() + known, request.tokens.end());
+  request.tokens.resize(known);
+  request.drafts = 0;
+  bool draws = wantsToken(request);
   for (size_t i = 0; i < rows.size(); ++i) {
     std::span<const float> row;
     if (!results.logits.empty())
       row = results.logits.subspan(i * runner.vocabSize(), runner.vocabSize());
-    int64_t position = context.processed() + rows[i] - firstToken;
-    if (asked.needsPromptRows() && position >= request.promptLogits &&
-        position < request.promptTokens()) {
+    int64_t position = request.context.processed() + rows[i] - firstToken;
+    if (request.request->needsPromptRows() &&
+        position >= request.promptLogits && position < request.promptTokens()) {
       passPromptRow(request, position, row);
       request.promptLogits = position + 1;
     }
-    if (position + 1 < context.length() || !wantsToken(request))
+    if (position + 1 < known || !draws)
       continue;
     Expected<int32_t> token = results.tokens.empty()
                                   ? draw(request, row)
@@ -401,30 +502,58 @@ bool TextGenerator::consume(ActiveRequest &request,
            concat("token ", request.newTokens(), ": ", token.error().message));
       return false;
     }
-    drawn = *token;
-    if (asked.digests)
-      digest = digestLogits(row);
-    if (asked.logprobs >= 0)
-      drawnFrom = row;
+    give(request, *token, row);
+    draws = !request.stopped && accepted < std::ssize(guesses) &&
+            *token == guesses[accepted];
+    accepted += draws;
   }
-  if (!drawn) {
-    context.advance();
-    return true;
+  if (Expected<void> advanced = advance(request, accepted); !advanced) {
+    fail(request, concat("its step failed: ", advanced.error().message));
+    return false;
   }
-  request.stopped =
-      std::ranges::find(asked.stopTokens, *drawn) != asked.stopTokens.end();
-  if (request.stopped) {
-    context.advance();
-    return true;
-  }
-  ++counted.generatedTokens;
-  if (!drawnFrom.empty())
-    sink.logprobs(asked, static_cast<int64_t>(request.tokens.size()),
-                  reader.logprobs(drawnFrom, *drawn, asked.logprobs));
-  sink.token(asked, request.newTokens(), *drawn, digest);
-  request.tokens.push_back(*drawn);
-  context.update(request.tokens);
   return true;
+}
+
+void TextGenerator::give(ActiveRequest &request, int32_t token,
+                         std::span<const float> row) {
+  const GenerationRequest &asked = *request.request;
+  request.stopped =
+      std::ranges::find(asked.stopTokens, token) != asked.stopTokens.end();
+  if (request.stopped)
+    return;
+  ++counted.generatedTokens;
+  if (asked.logprobs >= 0)
+    sink.logprobs(asked, request.knownTokens(),
+                  reader.logprobs(row, token, asked.logprobs));
+  sink.token(asked, request.newTokens(), token,
+             asked.digests ? std::optional(digestLogits(row)) : std::nullopt);
+  request.tokens.push_back(token);
+}
+
+Expected<void> TextGenerator::advance(ActiveRequest &request,
+                                      int64_t accepted) {
+  TextGenerationContext &context = request.context;
+  int64_t drafted = std::ssize(guesses);
+  if (drafted == 0) {
+    context.update(request.tokens);
+    return {};
+  }
+  rejected += drafted - accepted;
+  request.trust = accepted == drafted
+                      ? std::min(2 * drafted, request.MostDrafts)
+                      : std::max<int64_t>(accepted, 1);
+  ++counted.drafts;
+  counted.draftTokens += drafted;
+  counted.acceptedTokens += accepted;
+  statistics.draftTokens += drafted;
+  statistics.acceptedTokens += accepted;
+  int64_t kept = context.active() - drafted + accepted;
+  path.resize(kept);
+  std::iota(path.begin(), path.end(), 0);
+  if (Expected<void> moved = manager.acceptPath(context, path); !moved)
+    return moved;
+  context.accept(kept, request.tokens);
+  return {};
 }
 
 void TextGenerator::finish(ActiveRequest &request, FinishReason reason) {
@@ -433,6 +562,8 @@ void TextGenerator::finish(ActiveRequest &request, FinishReason reason) {
   statistics.cachedTokens += counts.cachedTokens;
   statistics.prefixHits += counts.cachedTokens > 0;
   ++(reason == FinishReason::Stop ? counted.stopped : counted.reachedEnd);
+  if (request.request->embedding != Embedding::None)
+    passEmbedding(request);
   sink.finished(*request.request, reason, counts);
   forget(request);
 }
@@ -452,6 +583,8 @@ void TextGenerator::fail(const GenerationRequest &request,
 
 void TextGenerator::forget(ActiveRequest &request) {
   runningIds.erase(request.request->id);
+  if (draftModel)
+    draftModel->forget(request.context.id());
   auto at = std::ranges::lower_bound(
       active, request.context.id(), {},
       [](const Answer &answer) { return answer->context.id(); });

@@ -286,6 +286,10 @@ unsigned Model::threads() const { return state->session->executor->threads(); }
 
 const Device &Model::device() const { return state->session->options.device; }
 
+const std::function<void(std::string_view)> &Model::log() const {
+  return state->session->options.log;
+}
+
 ExecutionContext &Model::context() { return *state->session->context; }
 
 //===----------------------------------------------------------------------===//

@@ -18,6 +18,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace kv {
 

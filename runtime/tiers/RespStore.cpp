@@ -5,6 +5,7 @@
 #include "runtime/hash/BlockHash.h"
 
 #include <system_error>
+#include <utility>
 
 using namespace kv;
 

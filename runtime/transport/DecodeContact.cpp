@@ -4,6 +4,8 @@
 
 #include "kv/Runtime/Manager/PoolLayout.h"
 
+#include <utility>
+
 using namespace kv;
 using namespace kv::peer;
 

@@ -2,6 +2,8 @@
 
 #include "DecodePeer.h"
 
+#include <utility>
+
 using namespace kv;
 using namespace kv::peer;
 

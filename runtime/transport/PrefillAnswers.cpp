@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <unistd.h>
+#include <utility>
 
 using namespace kv;
 using namespace kv::peer;

@@ -7,6 +7,7 @@
 #include <random>
 #include <sys/eventfd.h>
 #include <unistd.h>
+#include <utility>
 
 using namespace kv;
 

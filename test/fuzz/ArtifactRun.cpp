@@ -189,86 +189,88 @@ private:
     Buffer &buffer = arguments.buffers.emplace_back(std::move(*made));
     arguments.names.push_back(argument.name);
     arguments.kinds.push_back(argument.kind);
-    llvm::StringRef name(argument.name);
-    auto ints = [&](auto value) {
-      auto *data = buffer.as<int32_t>();
-      for (int64_t i = 0; i < buffer.elements(); ++i)
-        data[i] = static_cast<int32_t>(value(i));
-    };
-    auto longs = [&](auto value) {
-      auto *data = buffer.as<int64_t>();
-      for (int64_t i = 0; i < buffer.elements(); ++i)
-        data[i] = value(i);
-    };
-    auto floats = [&](auto value) {
-      for (int64_t i = 0; i < buffer.elements(); ++i)
-        setFloat(buffer.data(), argument.dtype, i, value(i));
-    };
     switch (argument.kind) {
     case ArgumentKind::Blocks:
-    case ArgumentKind::Scales: {
-      int64_t perPage = buffer.elements() / shape[0];
-      const CacheGeometry &geometry = geometryOf(argument);
-      bool isScale = argument.kind == ArgumentKind::Scales;
-      return floats([&](int64_t i) -> float {
-        int64_t id = i / perPage;
-        float value = gauss();
-        if (isScale)
-          value = 0.02f + std::abs(value) / 50;
-        if (id == 0 && geometry.isPaged())
-          return isScale ? 1 : 0;
-        return id == 0 || id > pagesOfAll(geometry) ? NAN : value;
-      });
-    }
+    case ArgumentKind::Scales:
+      return fillPages(argument, buffer, buffer.elements() / shape[0]);
     case ArgumentKind::CacheLengths:
-      return ints([](int64_t i) { return kCached[i]; });
+      return assign(buffer, [](int64_t i) { return kCached[i]; });
     case ArgumentKind::LookupTable: {
       const CacheGeometry &geometry = geometryOf(argument);
-      if (!geometry.isPaged())
-        return ints([](int64_t i) { return i + 1; });
-      return ints([&](int64_t i) {
-        return tableEntry(geometry, i / shape[1], i % shape[1]);
+      return assign(buffer, [&](int64_t i) {
+        return geometry.isPaged()
+                   ? tableEntry(geometry, i / shape[1], i % shape[1])
+                   : i + 1;
       });
     }
     case ArgumentKind::MaxLengths:
       // Each row after as many steps, and the last for all that follow.
-      return ints([&](int64_t i) {
+      return assign(buffer, [&](int64_t i) {
         int64_t step = i / 2 + 1, most = 0;
         for (int64_t s = 0; s < kSequences; ++s)
           most = std::max(most, kCached[s] + step * kNew[s]);
         return i % 2 ? most : *llvm::max_element(kNew);
       });
     case ArgumentKind::Output:
-      if (argument.dtype == DType::I32)
-        return ints([](int64_t) { return -77; });
-      if (argument.dtype == DType::I64)
-        return longs([](int64_t) { return -77; });
-      return floats([](int64_t) { return NAN; });
+      if (argument.dtype == DType::I32 || argument.dtype == DType::I64)
+        return assign(buffer, [](int64_t) { return -77; });
+      return assign(buffer, [](int64_t) { return NAN; });
     default:
-      break;
+      return fillInput(argument.name, buffer);
     }
+  }
+
+  /// Sets each element to what `value` says of its index.
+  template <class Value> static void assign(Buffer &buffer, Value value) {
+    for (int64_t i = 0; i < buffer.elements(); ++i)
+      if (buffer.dtype() == DType::I32)
+        buffer.as<int32_t>()[i] = static_cast<int32_t>(value(i));
+      else if (buffer.dtype() == DType::I64)
+        buffer.as<int64_t>()[i] = static_cast<int64_t>(value(i));
+      else
+        setFloat(buffer.data(), buffer.dtype(), i, value(i));
+  }
+
+  /// Blocks or scales: the null page is zeros or ones, and nobody's pages are
+  /// NaN.
+  void fillPages(const Argument &argument, Buffer &buffer, int64_t perPage) {
+    const CacheGeometry &geometry = geometryOf(argument);
+    bool isScale = argument.kind == ArgumentKind::Scales;
+    assign(buffer, [&](int64_t i) -> float {
+      int64_t id = i / perPage;
+      float value = gauss();
+      if (isScale)
+        value = 0.02f + std::abs(value) / 50;
+      if (id == 0 && geometry.isPaged())
+        return isScale ? 1 : 0;
+      return id == 0 || id > pagesOfAll(geometry) ? NAN : value;
+    });
+  }
+
+  /// An input of no collection, whose name says what it may hold.
+  void fillInput(llvm::StringRef name, Buffer &buffer) {
     if (name.starts_with("offsets"))
-      return ints([sum = int64_t(0)](int64_t i) mutable {
+      return assign(buffer, [sum = int64_t(0)](int64_t i) mutable {
         int64_t now = sum;
         if (i < kSequences)
           sum += kNew[i];
         return now;
       });
     if (name.starts_with("positions"))
-      return ints([&](int64_t) { return random.below(60); });
+      return assign(buffer, [&](int64_t) { return random.below(60); });
     if (name.starts_with("pages"))
       // Pages of sequences, the null page, and ids of no page.
-      return ints([&](int64_t) {
+      return assign(buffer, [&](int64_t) {
         return random.percent(80) ? random.between(0, kSequences)
                                   : random.oneOf({-1, 1 << 20});
       });
-    if (argument.dtype == DType::I32)
-      return ints([&](int64_t) { return random.below(4); });
-    if (argument.dtype == DType::I64) // any tree, and words that are none
-      return longs([&](int64_t) -> int64_t {
+    if (buffer.dtype() == DType::I32)
+      return assign(buffer, [&](int64_t) { return random.below(4); });
+    if (buffer.dtype() == DType::I64) // any tree, and words that are none
+      return assign(buffer, [&](int64_t) -> int64_t {
         return random.below(1 << 30) << random.below(34);
       });
-    return floats([&](int64_t) { return gauss(); });
+    return assign(buffer, [&](int64_t) { return gauss(); });
   }
 
   float gauss() {

@@ -13,6 +13,7 @@
 #include "kv/Runtime/Serving/ModelRunner.h"
 #include "kv/Runtime/Serving/Sampler.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace kv::test {
@@ -118,6 +119,22 @@ public:
     return std::span<const float>(output);
   }
 
+  bool canChoose() const override { return chooses; }
+  Expected<std::span<const int32_t>>
+  choose(const ModelStep &step,
+         std::span<const sampling::Choice> choices) override {
+    Expected<std::span<const float>> rows = run(step);
+    if (!rows)
+      return std::unexpected(rows.error());
+    chosen.clear();
+    sampling::RowSampler sampler;
+    for (size_t i = 0; i < choices.size(); ++i)
+      chosen.push_back(
+          sampler.sample(rows->subspan(i * Vocab, Vocab), choices[i]));
+    return std::span<const int32_t>(chosen);
+  }
+
+  bool chooses = false; // as a device does that keeps its logits
   int steps = 0;
   int stepsElsewhere = 0; // than on replica 0
   /// Of each step: the new tokens of each sequence.
@@ -129,7 +146,19 @@ public:
 
 private:
   std::vector<float> output;
+  std::vector<int32_t> chosen;
 };
+
+/// Guesses what follows the answer in `tokens`.
+inline auto guess(std::vector<int32_t> tokens) {
+  return [tokens = std::move(tokens)](std::span<const int32_t> answer,
+                                      std::span<int32_t> drafts) {
+    int64_t left = std::ssize(tokens) - std::ssize(answer);
+    int64_t count = std::clamp<int64_t>(left, 0, std::ssize(drafts));
+    std::copy_n(tokens.begin() + std::ssize(answer), count, drafts.begin());
+    return count;
+  };
+}
 
 } // namespace kv::test
 

@@ -5,6 +5,7 @@
 
 #include "kv/Runtime/Manager/PagedSizes.h"
 
+#include <filesystem>
 #include <iostream>
 
 using namespace kv;
@@ -73,6 +74,30 @@ openSession(const Options &options,
        .ranks = ranks});
 }
 
+/// Null without --draft. Errors name the option.
+static Expected<std::unique_ptr<DraftModel>>
+loadDraft(const Options &options, InferenceSession &session,
+          const ForwardSignature &served) {
+  if (options.draft.empty())
+    return nullptr;
+  auto refuse = [&](const Error &error) {
+    return makeError(error.code, "--draft ", options.draft, ": ",
+                     error.message);
+  };
+  std::filesystem::path folder = options.draft;
+  Expected<Model> model = session.load(folder / "model.so");
+  if (!model)
+    return refuse(model.error());
+  if (Expected<void> bound = model->bindWeights(folder / "weights.safetensors");
+      !bound)
+    return refuse(bound.error());
+  Expected<std::unique_ptr<DraftModel>> draft =
+      DraftModel::create(std::move(*model), served, options.steps);
+  if (!draft)
+    return refuse(draft.error());
+  return draft;
+}
+
 Expected<LoadedModel>
 kv::run::loadModel(const Options &options,
                    const std::shared_ptr<Communicator> &ranks) {
@@ -93,6 +118,9 @@ kv::run::loadModel(const Options &options,
     return makeError(KV_STATUS_INVALID_ARGUMENT, "--replicas is ",
                      options.replicas, ", --max-batch is ",
                      options.steps.maxBatch, ": each replica needs a request");
+  if (Expected<void> good = Scheduler::check(options.steps, signature->cache);
+      !good)
+    return makeError(good.error().code, "--", good.error().message);
   for (KVCacheParams &one : signature->cache.params) {
     one.enablePrefixCaching =
         options.prefixCache && signature->cache.params[0].geometry.isPaged();
@@ -107,6 +135,11 @@ kv::run::loadModel(const Options &options,
       ArtifactRunner::create(*model, *signature);
   if (!runner)
     return ofArtifact(runner.error());
-  return LoadedModel{std::move(*session), std::move(*model),
-                     std::move(*signature), *pages, std::move(*runner)};
+  Expected<std::unique_ptr<DraftModel>> draft =
+      loadDraft(options, *session, *signature);
+  if (!draft)
+    return std::unexpected(draft.error());
+  return LoadedModel{std::move(*session),   std::move(*model),
+                     std::move(*signature), *pages,
+                     std::move(*runner),    std::move(*draft)};
 }

@@ -7,6 +7,7 @@
 
 #include "kv/Runtime/Device/Communicator.h"
 #include "kv/Runtime/Serving/ArtifactRunner.h"
+#include "kv/Runtime/Serving/DraftModel.h"
 #include "kv/Runtime/Serving/ManagerHost.h"
 #include "kv/Runtime/Serving/RankedRunner.h"
 
@@ -19,6 +20,7 @@ struct LoadedModel {
   ForwardSignature signature; // its caches as the options want them
   int64_t pages = 0; // usable ones of a replica; 0 if its cache has slots
   std::unique_ptr<ArtifactRunner> runner = nullptr;
+  std::unique_ptr<DraftModel> draft = nullptr; // null: none
 };
 
 /// `ranks` may be null. Errors are what is wrong with the artifact, the weights

@@ -68,6 +68,10 @@ static void addModel(CLI::App &app, Options &options) {
   app.add_flag("--map-weights", options.mapWeights,
                "on a CPU: share the weights file's memory with other processes "
                "instead of copying it to huge pages, which are read faster");
+  app.add_option("--draft", options.draft,
+                 "folder with model.so and weights.safetensors of a smaller "
+                 "model with the same vocabulary, whose guesses the model "
+                 "verifies");
   app.add_option("--requests", options.requests,
                  "JSON lines (default: standard input)");
   app.add_option("--threads", options.threads, "default: one a core")
@@ -99,6 +103,7 @@ std::variant<Options, int> kv::run::parseCommandLine(int argc, char **argv) {
   addModel(app, options);
   addTables(app, options.setup, options.steps);
   app.get_option("--cache-bytes")->excludes(app.get_option("--pages"));
+  app.get_option("--draft-length")->needs(app.get_option("--draft"));
   app.add_option("--page-size", options.pageSize,
                  "tokens; must equal the artifact's")
       ->check(CLI::Range(1, 1 << 20));

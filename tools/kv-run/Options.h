@@ -19,6 +19,7 @@ struct Options {
   std::string artifact;
   std::string weights;
   std::string requests; // empty: standard input
+  std::string draft;    // folder of a model that guesses; empty: none
   bool mapWeights = false;
   unsigned threads = 0;             // 0: one a core
   std::string device;               // empty: cpu

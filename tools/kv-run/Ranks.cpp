@@ -64,6 +64,9 @@ kv::run::openRanks(const Options &options) {
   if (const char *flag = options.tierFlag())
     return makeError(KV_STATUS_UNSUPPORTED, flag, " is given, and ", wanted,
                      " ranks: they keep no pages beside their caches");
+  if (!options.draft.empty())
+    return makeError(KV_STATUS_UNSUPPORTED, "--draft is given, and ", wanted,
+                     " ranks, allowed: 1");
   Expected<std::unique_ptr<Communicator>> opened = Communicator::open(
       {.limit = std::chrono::milliseconds(
            static_cast<int64_t>(options.rankTimeout * 1e3))});

@@ -85,6 +85,7 @@ int answer(const Options &options, LoadedModel &loaded, ManagerHost &caches,
       runner, *caches.manager,
       prompts ? *prompts : static_cast<GenerationSink &>(writer),
       {.scheduler = options.steps, .maxSeqLen = loaded.signature.maxSeqLen});
+  generator.setDraftModel(std::move(loaded.draft));
   if (paged)
     stream.setIdle(paged->resetDescriptor(), [&] { paged->serveResets(); });
   caches.setServing(&generator.figures());

@@ -278,46 +278,7 @@ static void logs(void) {
                       "prompt=3\n1: release 0\n") == 0);
 }
 
-static void refuses(void) {
-  KvCollectionSpec one = collection();
-  KvCacheSpec spec = cache(&one, 1);
-  KvManagerOptions given = options();
-  KvManager *manager = NULL;
-  FAILS(kvManagerCreate(NULL, &given, &manager), Invalid, "spec is null");
-  FAILS(kvManagerCreate(&spec, NULL, &manager), Invalid,
-        "kvManagerCreate: options is null");
-  FAILS(kvManagerCreate(&spec, &given, NULL), Invalid,
-        "kvManagerCreate: manager is null");
-  given.metrics = "nobody";
-  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
-        "metrics: the address is 'nobody', allowed: HOST:PORT, PORT from 0 to "
-        "65535");
-  given.metrics = NULL;
-  one.strategy = KV_STRATEGY_CONTINUOUS;
-  spec.enablePrefixCaching = 0;
-  given.events = "ipc:///tmp/nobody";
-  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
-        "events or resets are asked for, allowed: with paged collections on "
-        "real devices, which alone cache prefixes");
-  given.events = NULL;
-  spec.enablePrefixCaching = 1;
-  one = collection();
-  one.layout = 3;
-  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
-        "layout is 3, allowed: 0 to 2");
-  one = collection();
-  const char *device = "tpu";
-  given.devices = &device;
-  given.numDevices = 1;
-  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
-        "device \"tpu\": expected cpu, cpu:N, cuda, cuda:N, virtual:TARGET or "
-        "virtual:TARGET:N");
-  given = options();
-  given.numDevices = 2;
-  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
-        "kvManagerCreate: 2 devices at null");
-  given.numDevices = 0;
-  OK(kvManagerCreate(&spec, &given, &manager));
+static void refusesCalls(KvManager *manager) {
   // Calls without a status.
   EXPECT(kvManagerNumReplicas(NULL) == 0 && kvManagerPoolBytes(NULL) == 0);
   EXPECT(strcmp(kvErrorMessage(), "kvManagerPoolBytes: manager is null") == 0);
@@ -376,6 +337,49 @@ static void refuses(void) {
         "request 1: an image of 3 tokens at 4 with a hash of 1 bytes, allowed: "
         "1 or more tokens from 5 to 19, and a hash");
   kvRequestDestroy(long_);
+}
+
+static void refuses(void) {
+  KvCollectionSpec one = collection();
+  KvCacheSpec spec = cache(&one, 1);
+  KvManagerOptions given = options();
+  KvManager *manager = NULL;
+  FAILS(kvManagerCreate(NULL, &given, &manager), Invalid, "spec is null");
+  FAILS(kvManagerCreate(&spec, NULL, &manager), Invalid,
+        "kvManagerCreate: options is null");
+  FAILS(kvManagerCreate(&spec, &given, NULL), Invalid,
+        "kvManagerCreate: manager is null");
+  given.metrics = "nobody";
+  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
+        "metrics: the address is 'nobody', allowed: HOST:PORT, PORT from 0 to "
+        "65535");
+  given.metrics = NULL;
+  one.strategy = KV_STRATEGY_CONTINUOUS;
+  spec.enablePrefixCaching = 0;
+  given.events = "ipc:///tmp/nobody";
+  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
+        "events or resets are asked for, allowed: with paged collections on "
+        "real devices, which alone cache prefixes");
+  given.events = NULL;
+  spec.enablePrefixCaching = 1;
+  one = collection();
+  one.layout = 3;
+  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
+        "layout is 3, allowed: 0 to 2");
+  one = collection();
+  const char *device = "tpu";
+  given.devices = &device;
+  given.numDevices = 1;
+  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
+        "device \"tpu\": expected cpu, cpu:N, cuda, cuda:N, virtual:TARGET or "
+        "virtual:TARGET:N");
+  given = options();
+  given.numDevices = 2;
+  FAILS(kvManagerCreate(&spec, &given, &manager), Invalid,
+        "kvManagerCreate: 2 devices at null");
+  given.numDevices = 0;
+  OK(kvManagerCreate(&spec, &given, &manager));
+  refusesCalls(manager);
   kvManagerDestroy(manager);
 }
 

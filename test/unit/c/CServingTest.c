@@ -104,6 +104,54 @@ static void answers(void) {
   kvServerDestroy(server);
 }
 
+// Guesses the same token again and again.
+static int64_t guess(void *data, const int32_t *answer, int64_t numTokens,
+                     int32_t *drafts, int64_t most) {
+  int64_t *asked = data;
+  ++*asked;
+  EXPECT(numTokens >= 0 && most > 0);
+  drafts[0] = numTokens ? answer[numTokens - 1] : 1;
+  return 1;
+}
+
+// Guesses change no token, whoever makes them.
+static void drafts(void) {
+  KvServer *server = serverOf(0);
+  KvGenerationRequest request = requestOf("a", 9);
+  Answer plain = serve(server, &request);
+  int64_t asked = 0;
+  request.drafts = guess;
+  request.draftsData = &asked;
+  Answer guessed = serve(server, &request);
+  EXPECT(guessed.count == 9 && asked > 0);
+  EXPECT(memcmp(plain.tokens, guessed.tokens, 9 * sizeof(int32_t)) == 0);
+  KvServerFigures figures;
+  OK(kvServerGetFigures(server, &figures));
+  EXPECT(figures.draftTokens == asked && figures.acceptedTokens <= asked);
+  kvServerDestroy(server);
+
+  // The model itself guesses all.
+  server = serverOf(0);
+  FAILS(kvServerSetDraft(server, NULL), Invalid,
+        "kvServerSetDraft: draft is null");
+  OK(kvServerSetDraft(server, model));
+  request = requestOf("b", 9);
+  OK(kvServerAdd(server, &request));
+  FAILS(kvServerSetDraft(server, model), Invalid,
+        "kvServerSetDraft: the server has requests, allowed: before the "
+        "first");
+  Answer drafted;
+  memset(&drafted, 0, sizeof drafted);
+  while (step(server, "b", &drafted))
+    ;
+  EXPECT(drafted.count == 9);
+  EXPECT(memcmp(plain.tokens, drafted.tokens, 9 * sizeof(int32_t)) == 0);
+  OK(kvServerGetFigures(server, &figures));
+  EXPECT(figures.draftTokens > 0);
+  EXPECT(figures.draftTokens == figures.acceptedTokens);
+  kvServerDestroy(server);
+}
+
 // Company and aborts change no token of those that go on.
 static void aborts(void) {
   KvServer *server = serverOf(2);
@@ -333,6 +381,7 @@ int main(void) {
   model = loadAlone();
   manager = managerOf(model);
   answers();
+  drafts();
   aborts();
   rules();
   refuses();

@@ -314,6 +314,34 @@ static DLTensor tensorOf(void *data, DLDataTypeCode code, uint8_t bits,
   return tensor;
 }
 
+// Three tokens of another type, place or shape.
+static void refusesTokens(KvInvocation *forward,
+                          struct DLManagedTensor managed) {
+#define REFUSED(text)                                                          \
+  FAILS(kvInvocationBindDLPack(forward, "tokens", &managed, 1), Invalid,       \
+        "entry forward: tokens: the tensor " text)
+  DLTensor *tensor = &managed.dl_tensor;
+  tensor->dtype.code = kDLFloat;
+  REFUSED("has the element type f32, expected i32");
+  tensor->dtype.code = 9;
+  REFUSED("has the element type the DLPack type 9 of 32 bits, expected i32");
+  tensor->dtype.code = kDLInt;
+  tensor->dtype.bits = 64;
+  REFUSED("has the element type i64, expected i32");
+  tensor->dtype.bits = 32;
+  tensor->device.device_type = kDLCUDA;
+  REFUSED("lies on the DLPack device 2:0, the session runs on cpu:0");
+  tensor->device.device_type = kDLCPU;
+  int64_t strides[] = {2};
+  tensor->strides = strides;
+  REFUSED("has the stride 2 in dimension 0, expected 1 (dense, row-major)");
+  tensor->ndim = 9;
+  REFUSED("has rank 9, allowed: 0 to 8");
+  tensor->ndim = 0;
+  REFUSED("has rank 0, expected 1");
+#undef REFUSED
+}
+
 static void dlpackIn(void) {
   Run run;
   start(&run, 3);
@@ -363,36 +391,7 @@ static void dlpackIn(void) {
         Invalid,
         "entry forward: logits: the tensor is read-only, and the entry writes "
         "to it");
-  lent.dl_tensor.dtype.code = kDLFloat;
-  FAILS(kvInvocationBindDLPack(run.forward, "tokens", &lent, 1), Invalid,
-        "entry forward: tokens: the tensor has the element type f32, expected "
-        "i32");
-  lent.dl_tensor.dtype.code = 9;
-  FAILS(kvInvocationBindDLPack(run.forward, "tokens", &lent, 1), Invalid,
-        "entry forward: tokens: the tensor has the element type the DLPack "
-        "type 9 of 32 bits, expected i32");
-  lent.dl_tensor.dtype.code = kDLInt;
-  lent.dl_tensor.dtype.bits = 64;
-  FAILS(kvInvocationBindDLPack(run.forward, "tokens", &lent, 1), Invalid,
-        "entry forward: tokens: the tensor has the element type i64, expected "
-        "i32");
-  lent.dl_tensor.dtype.bits = 32;
-  lent.dl_tensor.device.device_type = kDLCUDA;
-  FAILS(kvInvocationBindDLPack(run.forward, "tokens", &lent, 1), Invalid,
-        "entry forward: tokens: the tensor lies on the DLPack device 2:0, the "
-        "session runs on cpu:0");
-  lent.dl_tensor.device.device_type = kDLCPU;
-  strides[0] = 2;
-  lent.dl_tensor.strides = strides;
-  FAILS(kvInvocationBindDLPack(run.forward, "tokens", &lent, 1), Invalid,
-        "entry forward: tokens: the tensor has the stride 2 in dimension 0, "
-        "expected 1 (dense, row-major)");
-  lent.dl_tensor.ndim = 9;
-  FAILS(kvInvocationBindDLPack(run.forward, "tokens", &lent, 1), Invalid,
-        "entry forward: tokens: the tensor has rank 9, allowed: 0 to 8");
-  lent.dl_tensor.ndim = 0;
-  FAILS(kvInvocationBindDLPack(run.forward, "tokens", &lent, 1), Invalid,
-        "entry forward: tokens: the tensor has rank 0, expected 1");
+  refusesTokens(run.forward, lent);
   EXPECT(deleted == 1);
   end(&run);
   EXPECT(deleted == 2);

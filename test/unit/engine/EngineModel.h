@@ -250,36 +250,44 @@ struct EngineModel {
     return result;
   }
 
-  CacheEngine::Plan plan(Request &request, const Prompt &prompt,
-                         const CacheEngine::Demand &demand) {
+  /// Finds the nodes of the longest cached prefix that goes on where a request
+  /// is. Returns how many pages the request has with it.
+  int64_t findPrefix(Request &request, const Prompt &prompt, bool reuse) {
     int64_t size = options.pageSize, best = request.committed;
     found.clear();
-    if (demand.reuse && request.indexes && request.epoch == epoch &&
-        !request.borrows && request.held == request.committed &&
-        request.processed == request.committed * size) {
-      int64_t last = std::min((prompt.length() - 1) / size, maxPages);
-      for (int64_t length = request.committed + 1; length <= last; ++length) {
-        NodeAt node = nodes.find(key(request, prompt, length - 1));
-        if (node == nodes.end())
-          break;
-        found.push_back(node);
-        bool all = true;
-        for (int group = 0; group < numGroups(); ++group)
-          for (int64_t page = firstNeeded(group, length * size); page < length;
-               ++page)
-            all &=
-                page < request.committed
-                    ? page >= request.first[group]
-                    : found[page - request.committed]->second.pages[group] >= 0;
-        if (all)
-          best = length;
-      }
+    if (!reuse || !request.indexes || request.epoch != epoch ||
+        request.borrows || request.held != request.committed ||
+        request.processed != request.committed * size)
+      return best;
+    int64_t last = std::min((prompt.length() - 1) / size, maxPages);
+    for (int64_t length = request.committed + 1; length <= last; ++length) {
+      NodeAt node = nodes.find(key(request, prompt, length - 1));
+      if (node == nodes.end())
+        break;
+      found.push_back(node);
+      bool all = true;
+      for (int group = 0; group < numGroups(); ++group)
+        for (int64_t page = firstNeeded(group, length * size); page < length;
+             ++page)
+          all &=
+              page < request.committed
+                  ? page >= request.first[group]
+                  : found[page - request.committed]->second.pages[group] >= 0;
+      if (all)
+        best = length;
     }
+    found.resize(best - request.committed);
+    return best;
+  }
+
+  CacheEngine::Plan plan(Request &request, const Prompt &prompt,
+                         const CacheEngine::Demand &demand) {
+    int64_t best = findPrefix(request, prompt, demand.reuse);
     CacheEngine::Plan plan;
     plan.hitPages = static_cast<int32_t>(best - request.committed);
-    found.resize(plan.hitPages);
     int64_t have = plan.hitPages ? best : request.held;
-    int64_t computed = plan.hitPages ? best * size : request.processed;
+    int64_t computed =
+        plan.hitPages ? best * options.pageSize : request.processed;
     int64_t now = computed + demand.draft +
                   std::min(demand.length - computed, demand.chunk);
     int64_t whole = std::max(demand.length + demand.draft, now);

@@ -227,100 +227,124 @@ Tokens conversation(std::mt19937 &random) {
   return tokens;
 }
 
-} // namespace
-
-static void predictsHits(bool recurrent) {
-  constexpr int NumMachines = 5;
+/// Engines that publish, and a router that hears most of it.
+struct Fleet {
+  static constexpr int Size = 5;
   using Encoding = EventPublisher::Encoding;
+
+  bool recurrent;
   zmq::context_t context;
-  PrefixRouter router(NumMachines);
-  std::vector<std::unique_ptr<Serving>> machines;
+  PrefixRouter router{Size};
+  PrefixHashes hashes{PageSize};
+  std::mt19937 random{1}, lossy{2};
+  std::vector<std::unique_ptr<Serving>> machines{Size};
   std::vector<std::unique_ptr<Follower>> followers;
-  std::mt19937 random(1), lossy(2);
-  for (int i = 0; i < NumMachines; ++i) {
-    machines.push_back(std::make_unique<Serving>(
-        i, i % 2 ? Encoding::Map : Encoding::Array, recurrent));
-    auto follower =
-        Follower::open(context,
-                       {.events = Serving::endpoint("events", i),
-                        .replay = Serving::endpoint("replay", i),
-                        .interval = std::chrono::milliseconds(5),
-                        // Single ones, and a long run now and then.
-                        .loses =
-                            [&, left = 0]() mutable {
-                              if (left == 0 && lossy() % 16 == 0)
-                                left = static_cast<int>(lossy() % 40);
-                              return left > 0 ? left-- > 0 : lossy() % 10 == 0;
-                            }},
-                       router, static_cast<Machine>(i));
-    ASSERT_TRUE(follower) << text(follower);
-    followers.push_back(std::move(*follower));
+  int64_t requests = 0, right = 0, hits = 0, ofAll = 0, restarts = 0;
+
+  /// Starts a machine, or another incarnation of it, which has nothing.
+  void start(size_t index, Encoding encoding) {
+    machines[index].reset();
+    machines[index] =
+        std::make_unique<Serving>(static_cast<int>(index), encoding, recurrent);
   }
-  // Until all is told: the status says that the last message was lost.
-  auto follow = [&] {
+
+  void open() {
+    for (int i = 0; i < Size; ++i) {
+      start(static_cast<size_t>(i), i % 2 ? Encoding::Map : Encoding::Array);
+      auto follower = Follower::open(
+          context,
+          {.events = Serving::endpoint("events", i),
+           .replay = Serving::endpoint("replay", i),
+           .interval = std::chrono::milliseconds(5),
+           // Single ones, and a long run now and then.
+           .loses =
+               [&, left = 0]() mutable {
+                 if (left == 0 && lossy() % 16 == 0)
+                   left = static_cast<int>(lossy() % 40);
+                 return left > 0 ? left-- > 0 : lossy() % 10 == 0;
+               }},
+          router, static_cast<Machine>(i));
+      ASSERT_TRUE(follower) << text(follower);
+      followers.push_back(std::move(*follower));
+    }
+  }
+
+  /// Until all is told: the status says that the last message was lost.
+  bool follow() {
     std::vector<const EventPublisher *> publishers;
     for (auto &machine : machines)
       publishers.push_back(machine->publisher.get());
     return followAll(followers, publishers);
-  };
-  ASSERT_TRUE(follow());
-  PrefixHashes hashes(PageSize);
-  int64_t requests = 0, right = 0, hits = 0, ofAll = 0, restarts = 0;
-  std::vector<std::string> salts = {"a", "b"};
+  }
+
+  Scope drawScope() { return {.salt = random() % 2 ? "b" : "a"}; }
+
+  void serve() {
+    Scope scope = drawScope();
+    Tokens prompt = conversation(random);
+    PrefixRouter::Choice choice = router.choose(hashes.of(scope, {prompt}));
+    ASSERT_TRUE(choice.isFound);
+    machines[choice.machine]->serve(prompt, scope);
+    // So that not all goes to one machine.
+    router.addLoad(choice.machine, 5);
+    router.addLoad(static_cast<Machine>(random() % Size), -5);
+    for (auto &follower : followers)
+      follower->step();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  /// Compares what the router says of a request with what engines say.
+  void predict() {
+    Scope scope = drawScope();
+    Tokens prompt = conversation(random);
+    std::span<const uint64_t> names = hashes.of(scope, {prompt});
+    PrefixRouter::Choice choice = router.choose(names);
+    int64_t hit = machines[choice.machine]->hit(prompt, scope);
+    ++requests;
+    right += hit == choice.hitPages;
+    hits += hit;
+    for (size_t machine = 0; machine < machines.size(); ++machine)
+      ofAll += router.hit(static_cast<Machine>(machine), names) ==
+               machines[machine]->hit(prompt, scope);
+  }
+};
+
+} // namespace
+
+static void predictsHits(bool recurrent) {
+  Fleet fleet{.recurrent = recurrent};
+  ASSERT_NO_FATAL_FAILURE(fleet.open());
+  ASSERT_TRUE(fleet.follow());
   for (int round = 0; round < 60; ++round) {
-    for (int i = 0; i < 25; ++i) {
-      Scope scope = {.salt = salts[random() % 2]};
-      Tokens prompt = conversation(random);
-      PrefixRouter::Choice choice = router.choose(hashes.of(scope, {prompt}));
-      ASSERT_TRUE(choice.isFound);
-      machines[choice.machine]->serve(prompt, scope);
-      // So that not all goes to one machine.
-      router.addLoad(choice.machine, 5);
-      router.addLoad(static_cast<Machine>(random() % NumMachines), -5);
-      for (auto &follower : followers)
-        follower->step();
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    if (round % 20 == 10) { // another incarnation, which has nothing
-      size_t which = random() % NumMachines;
-      machines[which].reset();
-      machines[which] =
-          std::make_unique<Serving>(which, Encoding::Array, recurrent);
-      ++restarts;
+    for (int i = 0; i < 25; ++i)
+      ASSERT_NO_FATAL_FAILURE(fleet.serve());
+    if (round % 20 == 10) {
+      fleet.start(fleet.random() % Fleet::Size, Fleet::Encoding::Array);
+      ++fleet.restarts;
     }
     if (round % 16 == 5)
-      machines[random() % NumMachines]->engine->resetPrefixes();
-    ASSERT_TRUE(follow()) << round;
-    for (int i = 0; i < 40; ++i) {
-      Scope scope = {.salt = salts[random() % 2]};
-      Tokens prompt = conversation(random);
-      std::span<const uint64_t> names = hashes.of(scope, {prompt});
-      PrefixRouter::Choice choice = router.choose(names);
-      int64_t hit = machines[choice.machine]->hit(prompt, scope);
-      ++requests;
-      right += hit == choice.hitPages;
-      hits += hit;
-      for (int machine = 0; machine < NumMachines; ++machine)
-        ofAll += router.hit(static_cast<Machine>(machine), names) ==
-                 machines[static_cast<size_t>(machine)]->hit(prompt, scope);
-    }
+      fleet.machines[fleet.random() % Fleet::Size]->engine->resetPrefixes();
+    ASSERT_TRUE(fleet.follow()) << round;
+    for (int i = 0; i < 40; ++i)
+      fleet.predict();
   }
-  int64_t gaps = 0, replays = 0, snapshots = 0;
-  for (auto &follower : followers) {
+  int64_t gaps = 0, replays = 0, snapshots = 0, requests = fleet.requests;
+  for (auto &follower : fleet.followers) {
     gaps += follower->figures().gaps;
     replays += follower->figures().replays;
     snapshots += follower->figures().snapshots;
   }
-  std::cout << requests << " requests, " << right << " predicted, " << hits
-            << " pages hit; " << ofAll << " of " << requests * NumMachines
-            << " pairs; " << gaps << " gaps, " << replays << " replays, "
-            << snapshots << " snapshots, " << restarts << " restarts\n";
-  EXPECT_GE(right * 100, requests * 99);
-  EXPECT_GE(ofAll * 100, requests * NumMachines * 99);
-  EXPECT_GT(hits, requests * (recurrent ? 1 : 3));
+  std::cout << requests << " requests, " << fleet.right << " predicted, "
+            << fleet.hits << " pages hit; " << fleet.ofAll << " of "
+            << requests * Fleet::Size << " pairs; " << gaps << " gaps, "
+            << replays << " replays, " << snapshots << " snapshots, "
+            << fleet.restarts << " restarts\n";
+  EXPECT_GE(fleet.right * 100, requests * 99);
+  EXPECT_GE(fleet.ofAll * 100, requests * Fleet::Size * 99);
+  EXPECT_GT(fleet.hits, requests * (recurrent ? 1 : 3));
   EXPECT_GT(gaps, 50);
   EXPECT_GT(replays, 50);
-  EXPECT_GT(snapshots, NumMachines + restarts);
+  EXPECT_GT(snapshots, Fleet::Size + fleet.restarts);
 }
 
 TEST(Router, PredictsTheHitsOfEnginesAfterLostMessages) {

@@ -72,7 +72,7 @@ TEST(ForwardSignature, NamesWhatIsMissing) {
               of.inputs.push_back({.name = "images"});
             }),
             "entry forward: input images is none that serving gives: tokens, "
-            "row_offsets, logit_rows");
+            "row_offsets, logit_rows, hidden_rows");
 }
 
 TEST(ForwardSignature, HasLogitsAlone) {
@@ -85,6 +85,21 @@ TEST(ForwardSignature, HasLogitsAlone) {
               of.outputs.push_back({.name = "hidden"});
             }),
             "entry forward has 2 outputs, needed: logits alone");
+  // With an input that asks for them.
+  auto embeds = [](Argument hidden) {
+    return refusal([&](Manifest &, Entry &of) {
+      of.inputs.push_back(
+          {.name = "hidden_rows", .dtype = DType::I32, .shape = {{0, "E"}}});
+      of.outputs.push_back(hidden);
+    });
+  };
+  Argument hidden = {
+      .name = "hidden", .dtype = DType::F32, .shape = {{0, "E"}, {5, ""}}};
+  EXPECT_EQ(embeds(hidden), "no error");
+  EXPECT_EQ(embeds({.name = "states"}), "entry forward has no output hidden");
+  hidden.shape[1].size = 0;
+  EXPECT_EQ(embeds(hidden), "entry forward: output hidden is f32 of rank 2, "
+                            "needed: f32 [E, hidden size]");
   auto logits = [](const std::function<void(Argument &)> &change) {
     return refusal([&](Manifest &, Entry &of) { change(of.outputs[0]); });
   };

@@ -41,6 +41,15 @@ TEST(LogitRules, Penalties) {
             (Row{0.5, -2, 2, 3}));
 }
 
+TEST(LogitRules, FiniteLogitsStayFinite) {
+  constexpr float Most = std::numeric_limits<float>::max();
+  EXPECT_EQ(applied({.repetitionPenalty = 5e-324}), (Row{Most, 0, Most, 3}));
+  EXPECT_EQ(applied({.repetitionPenalty = 1e300}), (Row{0, -Most, 0, 3}));
+  EXPECT_EQ(applied({.presencePenalty = 1e300}), (Row{-Most, -1, -Most, 3}));
+  EXPECT_EQ(applied({.frequencyPenalty = 3e38, .bias = {{2, -3e38f}}}),
+            (Row{1 - 3e38f, -1, -Most, 3}));
+}
+
 TEST(LogitRules, BiasAndLength) {
   EXPECT_EQ(applied({.bias = {{1, 4}, {3, -100}}}), (Row{1, 3, 2, -97}));
   EXPECT_EQ(applied({.minNewTokens = 3}), (Row{1, -1, 2, 3}));
@@ -73,11 +82,16 @@ TEST(LogitRules, Masks) {
   EXPECT_EQ(applied(masked(0b1101)), (Row{1, Never, 2, Never}));
   LogitReader reader;
   const std::vector<int32_t> answer = {0, 0, 0}, stops = {3};
-  for (auto [word, sentence] : {std::pair(0b1000, "the mask allows no token"),
+  auto got = [&](uint32_t word) {
+    return reader.apply(masked(word), Row{1, 2, 3, 4}, answer, 0, stops);
+  };
+  // What the mask describes is over before there are four tokens.
+  ASSERT_TRUE(got(0b1000));
+  EXPECT_EQ((*got(0b1000))[3], 4);
+  for (auto [word, sentence] : {std::pair(0b10000, "the mask allows no token"),
                                 std::pair(0, "no grammar")}) {
-    auto got = reader.apply(masked(word), Row{1, 2, 3, 4}, answer, 0, stops);
-    ASSERT_FALSE(got);
-    EXPECT_EQ(got.error().message, sentence);
+    ASSERT_FALSE(got(word));
+    EXPECT_EQ(got(word).error().message, sentence);
   }
 }
 

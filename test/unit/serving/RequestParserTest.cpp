@@ -295,6 +295,8 @@ TEST(AnswerWriter, StatisticsHaveEveryField) {
                             "decode_tokens",
                             "decode_seconds",
                             "decode_tokens_per_second",
+                            "draft_tokens",
+                            "accepted_tokens",
                             "cached_tokens",
                             "prefix_hits",
                             "pages_total",

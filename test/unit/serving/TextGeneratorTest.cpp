@@ -88,6 +88,8 @@ struct Limits {
   int32_t replicas = 1;
   bool continuous = false;
   int32_t draftTokens = 0;
+  int32_t ngram = 0;
+  int64_t window = 0; // of a collection that the model does not read
 };
 
 /// Serves `requests`; the answers are in their order.
@@ -112,12 +114,20 @@ struct Served {
       params.geometry.strategy = CacheStrategy::Continuous;
       params.geometry.page = limits.maxSeqLen;
     }
-    auto manager = loadKVCacheManager(params, options);
+    MultiKVCacheParams caches = {{params}};
+    if (limits.window) {
+      caches.params.push_back(params);
+      caches.params[1].name = "window";
+      caches.params[1].geometry.window = limits.window;
+      options.maxChunkTokens = limits.maxBatchTokens;
+    }
+    auto manager = loadKVCacheManager(caches, options);
     Recorder recorder(model);
     TextGenerator generator(
         model, **manager, recorder,
         {.scheduler = {.maxBatch = limits.maxBatch,
-                       .maxBatchTokens = limits.maxBatchTokens},
+                       .maxBatchTokens = limits.maxBatchTokens,
+                       .ngram = limits.ngram},
          .maxSeqLen = limits.maxSeqLen});
     statistics = generator.run(requests);
     for (const GenerationRequest &request : requests)
@@ -510,7 +520,8 @@ TEST(TextGenerator, RandomLoads) {
   std::mt19937 random(11);
   auto below = [&](int limit) { return static_cast<int>(random() % limit); };
   int64_t preemptions = 0, hits = 0, served = 0, dumps = 0, elsewhere = 0;
-  for (int round = 0; round < 950; ++round) {
+  int64_t drafts = 0, accepted = 0;
+  for (int round = 0; round < 1200; ++round) {
     Limits limits;
     limits.pageSize = 1 + below(5);
     limits.maxSeqLen = 12 + below(30);
@@ -520,6 +531,8 @@ TEST(TextGenerator, RandomLoads) {
     limits.prefixCaching = below(4) != 0;
     limits.replicas = 1 + below(std::min(limits.maxBatch, 3));
     limits.continuous = below(6) == 0;
+    limits.ngram = below(3);
+    limits.window = limits.continuous || below(4) ? 0 : 1 + below(8);
     std::vector<GenerationRequest> requests;
     int count = 1 + below(12);
     for (int i = 0; i < count; ++i) {
@@ -528,6 +541,7 @@ TEST(TextGenerator, RandomLoads) {
       if (below(3) == 0)
         added.tokens.push_back(below(FakeModel::Vocab));
       added.arrivalStep = below(15);
+      added.priority = below(3);
       added.digests = below(2);
       added.promptLogits = below(6) == 0;
       if (below(2))
@@ -545,9 +559,19 @@ TEST(TextGenerator, RandomLoads) {
                        .bias = {{below(FakeModel::Vocab), 2.0f}},
                        .minNewTokens = below(6)};
       added.logprobs = below(4) - 1;
+      if (below(3) == 0) {
+        auto guesses = FakeModel::answer(added, limits.maxSeqLen);
+        for (int32_t &one : guesses)
+          one = below(7) ? one : below(FakeModel::Vocab);
+        added.draft = guess(std::move(guesses));
+      }
       requests.push_back(std::move(added));
     }
-    Served result(requests, limits);
+    bool chooses = below(2);
+    Served result(requests, limits,
+                  [&](FakeModel &model) { model.chooses = chooses; });
+    drafts += result.statistics.draftTokens;
+    accepted += result.statistics.acceptedTokens;
     preemptions += result.statistics.preemptions;
     elsewhere += result.model.stepsElsewhere;
     hits += result.statistics.prefixHits;
@@ -568,4 +592,6 @@ TEST(TextGenerator, RandomLoads) {
   EXPECT_GT(served, 1000);
   EXPECT_GT(dumps, 50);
   EXPECT_GT(elsewhere, 1000);
+  EXPECT_GT(accepted, 1000);
+  EXPECT_GT(drafts, accepted + 1000);
 }

@@ -35,6 +35,45 @@ struct Counts {
           deaths = 0, aborts = 0;
 };
 
+/// At which call of a transfer something happens to it; UINT64_MAX: at none.
+struct Accidents {
+  FakeNetwork &random;
+  bool computes = random.random(8) > 0;
+  uint64_t aborts = random.random(6) ? UINT64_MAX : random.random(12),
+           kills = random.random(100) ? UINT64_MAX : random.random(12),
+           pauses = random.random(6) ? UINT64_MAX : 1 + random.random(5),
+           evicts = random.random(4) ? UINT64_MAX : random.random(8);
+};
+
+/// What a transfer's `call` meets. Returns whether its request is aborted.
+bool meet(const Accidents &accidents, uint64_t call, int64_t transfer,
+          Peers &peers, Counts &counts) {
+  if (accidents.random.random(4))
+    peers.turn();
+  if (accidents.computes)
+    peers.computePrompts();
+  else
+    while (auto prompt = peers.prefill->takePrompt())
+      peers.prefill->promptDone(prompt->id);
+  if (call == accidents.pauses) // longer than leases
+    peers.pause(15ms);
+  if (call == accidents.evicts || call == accidents.pauses)
+    for (int k = 0; k < 8; ++k)
+      peers.store(*peers.prefill, peers.prefillSide,
+                  tokensFrom(100'000 + static_cast<int32_t>(call) * 100 +
+                                 static_cast<int32_t>(transfer) * 3000 + k,
+                             16));
+  if (call == accidents.kills) {
+    ++counts.deaths;
+    counts.expired += peers.prefill->peerMetrics().expiredLeases;
+    peers.prefill.reset();
+    std::ranges::fill(peers.prefillSide.memory, std::byte(0xEE));
+    peers.pause(accidents.random.random(3) * 40ms);
+    EXPECT_TRUE(peers.openPrefill());
+  }
+  return call > accidents.aborts;
+}
+
 void run(uint64_t seed, int64_t transfers, Counts &counts) {
   SCOPED_TRACE(concat("KV_PEER_SEED=", seed));
   FakeNetwork random;
@@ -69,39 +108,11 @@ void run(uint64_t seed, int64_t transfers, Counts &counts) {
   auto begin = std::chrono::steady_clock::now();
   for (int64_t i = 0; i < transfers; ++i) {
     std::vector<int32_t> tokens = randomPrompt(random);
-    bool computes = random.random(8) > 0;
-    uint64_t abortsAt = random.random(6) ? UINT64_MAX : random.random(12);
-    uint64_t kills = random.random(100) ? UINT64_MAX : random.random(12);
-    uint64_t pauses = random.random(6) ? UINT64_MAX : 1 + random.random(5);
-    uint64_t evicts = random.random(4) ? UINT64_MAX : random.random(8);
+    Accidents accidents{random};
     uint64_t call = 0;
     bool aborted = false;
     Peers::Loaded loaded = peers.load(tokens, [&] {
-      ++call;
-      if (random.random(4))
-        peers.turn();
-      if (computes)
-        peers.computePrompts();
-      else
-        while (auto prompt = peers.prefill->takePrompt())
-          peers.prefill->promptDone(prompt->id);
-      if (call == pauses) // longer than leases
-        peers.pause(15ms);
-      if (call == evicts || call == pauses)
-        for (int k = 0; k < 8; ++k)
-          peers.store(*peers.prefill, peers.prefillSide,
-                      tokensFrom(100'000 + static_cast<int32_t>(call) * 100 +
-                                     static_cast<int32_t>(i) * 3000 + k,
-                                 16));
-      if (call == kills) {
-        ++counts.deaths;
-        counts.expired += peers.prefill->peerMetrics().expiredLeases;
-        peers.prefill.reset();
-        std::ranges::fill(peers.prefillSide.memory, std::byte(0xEE));
-        peers.pause(random.random(3) * 40ms);
-        EXPECT_TRUE(peers.openPrefill());
-      }
-      aborted = call > abortsAt;
+      aborted = meet(accidents, ++call, i, peers, counts);
       return !aborted;
     });
     counts.aborts += aborted;

@@ -32,6 +32,12 @@ typedef struct KvServerOptions {
   /* Most tokens of a step: longer prompts are computed in chunks (1 to
      16777216; default: 512). */
   int64_t maxBatchTokens;
+  /* Most draft tokens of a step, taken from where a request's last tokens
+     stand earlier in its text, and verified; 0: none (0 to 64). */
+  int32_t ngram;
+  /* Most draft tokens of a step that a draft model guesses (1 to 64; default:
+     4). */
+  int32_t draftLength;
 } KvServerOptions;
 
 /* For a model with bound weights that has an entry `forward` as
@@ -41,6 +47,12 @@ typedef struct KvServerOptions {
 KV_C_API int32_t kvServerCreate(const KvModel *model, const KvManager *manager,
                                 const KvServerOptions *options,
                                 KvServer **server);
+/* Has a smaller model guess options.draftLength tokens of each request in each
+   step, where nobody else guesses any; the server verifies them. It has bound
+   weights and the same vocabulary. Makes a cache for it, and keeps what it
+   needs of it alive. Before the first request. Errors: another vocabulary; a
+   cache of one of the models that has recurrent states. */
+KV_C_API int32_t kvServerSetDraft(KvServer *server, const KvModel *draft);
 /* Releases the requests that are left. */
 KV_C_API void kvServerDestroy(KvServer *server);
 
@@ -57,7 +69,22 @@ typedef int32_t (*KvTokenMask)(void *data, const int32_t *answer,
                                int64_t numTokens, uint32_t *allowed,
                                int64_t numWords);
 
-/* Zero everything first. All that it points to is copied, but maskData. */
+/* Writes to drafts[0 .. most - 1] tokens that may follow the answer so far, and
+   returns how many. The next step verifies them: wrong ones change no token.
+   Called within kvServerStep(), at most once a step; not for models whose
+   caches have recurrent states. A negative number fails the request. */
+typedef int64_t (*KvDraftTokens)(void *data, const int32_t *answer,
+                                 int64_t numTokens, int32_t *drafts,
+                                 int64_t most);
+
+enum KvEmbedding {
+  KV_EMBEDDING_NONE = 0,
+  KV_EMBEDDING_LAST = 1, /* the last hidden state of the prompt */
+  KV_EMBEDDING_MEAN = 2  /* of all, which computes the whole prompt */
+};
+
+/* Zero everything first. All that it points to is copied, but maskData
+   and draftsData. */
 typedef struct KvGenerationRequest {
   const char *id;        /* unique among the requests that the server has */
   const int32_t *tokens; /* of the prompt */
@@ -81,14 +108,20 @@ typedef struct KvGenerationRequest {
   double presencePenalty, frequencyPenalty;
   const KvLogitBias *logitBias; /* added to logits; a token may be there once */
   int64_t numLogitBias;
-  int64_t minNewTokens; /* of the answer, before a stop token may be drawn */
-  KvTokenMask mask;     /* null: all tokens; called until the last event */
+  /* Of the answer, before a stop token may be drawn, unless the mask allows
+     nothing else. */
+  int64_t minNewTokens;
+  KvTokenMask mask; /* null: all tokens; called until the last event */
   void *maskData;
+  KvDraftTokens drafts; /* null: none but the server's; called as the mask is */
+  void *draftsData;
   /* 0: no log probabilities; else those of each token of the answer, and of the
      numLogprobs - 1 most likely ones. The same of the prompt's tokens but the
      first, which computes the whole prompt, whatever is cached. */
   int32_t numLogprobs, numPromptLogprobs;
   int32_t priority; /* of requests that wait the smallest begins first */
+  /* A KvEmbedding: instead of an answer the request has an embedding. */
+  int32_t embedding;
 } KvGenerationRequest;
 
 /* Errors, which name the request: an id that is there; tokens that the
@@ -126,7 +159,8 @@ enum KvServerEventKind {
   KV_SERVER_LENGTH = 2,  /* as many tokens as allowed */
   KV_SERVER_FAILED = 3,
   /* A token of the prompt with its log probability, before the answer. */
-  KV_SERVER_PROMPT_TOKEN = 4
+  KV_SERVER_PROMPT_TOKEN = 4,
+  KV_SERVER_EMBEDDING = 5 /* before the last event */
 };
 typedef struct KvTokenLogprob {
   int32_t token;
@@ -144,6 +178,8 @@ typedef struct KvServerEvent {
   float logprob;
   const KvTokenLogprob *top; /* the most likely tokens, from the first on */
   int64_t numTop;
+  const float *values; /* of KV_SERVER_EMBEDDING */
+  int64_t numValues;
 } KvServerEvent;
 /* Of the latest step, those of one request in its order. Valid until the next
    call for the server. */
@@ -159,7 +195,8 @@ typedef struct KvServerFigures {
   int64_t preemptions;
   int64_t prefillTokens, decodeTokens; /* computed */
   int64_t generatedTokens;
-  double stepSeconds; /* of all steps */
+  int64_t draftTokens, acceptedTokens; /* verified, and right of them */
+  double stepSeconds;                  /* of all steps */
 } KvServerFigures;
 KV_C_API int32_t kvServerGetFigures(const KvServer *server,
                                     KvServerFigures *figures);

@@ -132,6 +132,8 @@ public:
     else
       vouchForNext();
   }
+  /// Forgets the drafts, which no step has computed.
+  void dropDrafts() { all = all.first(known); }
   /// advance(), then extend() by a list with the tokens generated since.
   void update(std::span<const int32_t> tokens) {
     advance();

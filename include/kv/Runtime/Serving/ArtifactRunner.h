@@ -14,6 +14,7 @@ namespace kv {
 struct ForwardSignature {
   MultiKVCacheParams cache;
   int64_t vocabSize = 0;
+  int64_t hiddenSize = 0; // 0: the entry gives no hidden states
   int64_t maxSeqLen = 0;
 
   /// Errors name the field, what the manifest has and what is needed.
@@ -27,6 +28,10 @@ public:
   create(Model model, const ForwardSignature &signature);
 
   int64_t vocabSize() const override { return vocab; }
+  int64_t hiddenSize() const override { return hiddenWidth; }
+  std::span<const float> hidden() const override {
+    return {hiddenStates.as<float>(), static_cast<size_t>(hiddenElements)};
+  }
   Expected<std::span<const float>> run(const ModelStep &step) override;
   /// On a device, by the entry `sample`, if the artifact has one.
   bool canChoose() const override { return sample.has_value(); }
@@ -35,23 +40,26 @@ public:
          std::span<const sampling::Choice> choices) override;
 
 private:
-  ArtifactRunner(Model model, Invocation forward, int64_t vocab)
-      : model(std::move(model)), forward(std::move(forward)), vocab(vocab) {}
+  ArtifactRunner(Model model, Invocation forward,
+                 const ForwardSignature &signature)
+      : model(std::move(model)), forward(std::move(forward)),
+        vocab(signature.vocabSize), hiddenWidth(signature.hiddenSize) {}
 
-  Expected<void> growLogits(Buffer &buffer, const Device &device, int64_t rows);
-  void bindInputs(const ModelStep &step);
+  Expected<void> bindInputs(const ModelStep &step);
   Expected<void> prepareSample();
 
   Model model;
   Invocation forward;
-  int64_t vocab;
+  int64_t vocab, hiddenWidth, hiddenElements = 0;
   int tokens = 0, rowOffsets = 0, logitRows = 0, output = 0;
+  int hiddenRows = 0, hiddenOutput = 0;
   struct CacheSlots { // -1: no such argument
     int blocks, cacheLengths, lookupTable, maxLengths, scales;
   };
   std::vector<CacheSlots> caches; // by collection
   Buffer logits;                  // [rows so far needed, vocab], on the host
   Buffer deviceLogits;            // the same where they are chosen from
+  Buffer hiddenStates; // [rows so far needed, hiddenWidth], on the host
 
   std::optional<Invocation> sample; // the entry, where tokens are chosen
   struct SampleSlots {

@@ -12,11 +12,16 @@
 #include "kv/Runtime/Serving/LogitRules.h"
 #include "kv/Runtime/Serving/Sampler.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace kv {
+
+/// What a request has instead of an answer: the last hidden state of its
+/// prompt, or the mean of all, which computes the whole prompt.
+enum class Embedding : int32_t { None, Last, Mean };
 
 struct GenerationRequest {
   /// The most bytes of a salt: a scope's bytes (CacheEngine::Options) without
@@ -40,6 +45,14 @@ struct GenerationRequest {
   /// positions are computed, whatever is cached.
   bool promptLogits = false;
   LogitRules rules = {};
+  /// Guesses which tokens follow `answer`, the tokens drawn so far: writes them
+  /// to `drafts` and returns how many. The next step verifies them, so that a
+  /// wrong guess changes no token. Called between steps, at most once for each;
+  /// not at all where the model's caches cannot take drafts back. A number that
+  /// is negative or too large fails the request.
+  std::function<int64_t(std::span<const int32_t> answer,
+                        std::span<int32_t> drafts)>
+      draft = {};
   /// Whether each token of the answer comes with its log probability, and with
   /// those of how many of the most likely tokens; -1: without.
   int32_t logprobs = -1;
@@ -47,12 +60,17 @@ struct GenerationRequest {
   /// `logprobs` has them for the answer. If there are any, all positions are
   /// computed, whatever is cached.
   int32_t promptLogprobs = -1;
+  Embedding embedding = Embedding::None;
   /// Of requests that wait the smallest begins first.
   int32_t priority = 0;
   /// How long the pages should outlive the request.
   Retention retention = {};
 
   bool needsPromptRows() const { return promptLogits || promptLogprobs >= 0; }
+  /// Whether all positions are computed, whatever is cached.
+  bool needsWholePrompt() const {
+    return needsPromptRows() || embedding == Embedding::Mean;
+  }
   /// Whether the host must see the rows that tokens are drawn from.
   bool needsRows() const {
     return needsPromptRows() || digests || logprobs >= 0 ||
@@ -92,12 +110,16 @@ public:
   /// request wants it: before the call of token(). Valid during the call.
   virtual void logprobs(const GenerationRequest &request, int64_t position,
                         const TokenLogprobs &found) {}
+  /// Before finished(), of a request for one: [hiddenSize].
+  virtual void embedding(const GenerationRequest &request,
+                         std::span<const float> values) {}
   /// A step is over: tokens that were passed should become visible to users.
   virtual void stepDone() {}
 };
 
 /// Figures of a run. A step that computes any token of a prompt counts, with
-/// all its tokens and its time, as prefill, every other step as decode.
+/// all its tokens and its time, as prefill, every other step as decode. Tokens
+/// are those that stay: drafts that were not accepted count as drafts only.
 struct GenerationStatistics {
   int64_t requests = 0;
   int64_t failedRequests = 0;
@@ -107,6 +129,7 @@ struct GenerationStatistics {
   double prefillSeconds = 0;
   int64_t decodeTokens = 0;
   double decodeSeconds = 0;
+  int64_t draftTokens = 0, acceptedTokens = 0; // accepted: of the drafts
   int64_t cachedTokens = 0;
   int64_t prefixHits = 0; // requests with any cached token
   double seconds = 0;

@@ -47,7 +47,7 @@ struct LogitRules {
   /// Added to logits. A token may be there once.
   std::vector<LogitBias> bias = {};
   /// The number of tokens that the answer must have before stop tokens are
-  /// drawn.
+  /// drawn, unless the mask allows nothing else.
   int64_t minNewTokens = 0;
   std::shared_ptr<TokenMask> mask = nullptr; // null: all tokens
 

@@ -16,6 +16,9 @@ struct ModelStep {
   std::span<const int32_t> tokens;     // [T]
   std::span<const int32_t> rowOffsets; // [B + 1]
   std::span<const int32_t> logitRows;  // [R]: rows of `tokens`, may be empty
+  /// [E]: rows of `tokens` whose hidden states are wanted; none where the
+  /// runner's hiddenSize() is 0.
+  std::span<const int32_t> hiddenRows = {};
   /// The caches: shard by shard, and for each shard one for each collection, in
   /// the order of the parameters.
   std::span<const RaggedKVCacheInputs> kv;
@@ -29,6 +32,11 @@ public:
   virtual ~ModelRunner() = default;
 
   virtual int64_t vocabSize() const = 0;
+  /// Elements of a hidden state: of what the head makes logits of. 0: steps
+  /// give none.
+  virtual int64_t hiddenSize() const { return 0; }
+  /// Those of the latest step [E, hiddenSize], in host memory.
+  virtual std::span<const float> hidden() const { return {}; }
 
   /// Executes the step and waits for it. Returns logits [R, vocabSize] in host
   /// memory, valid until the next call.

@@ -29,19 +29,39 @@ struct ActiveRequest {
   int64_t promptTokens() const {
     return static_cast<int64_t>(request->tokens.size());
   }
-  int64_t newTokens() const {
-    return static_cast<int64_t>(tokens.size()) - promptTokens();
+  /// Tokens of the prompt and the answer, without drafts.
+  int64_t knownTokens() const {
+    return static_cast<int64_t>(tokens.size()) - drafts;
   }
+  int64_t newTokens() const { return knownTokens() - promptTokens(); }
+  /// Whether its next step computes its last token, and drafts after it.
+  bool decodes() const { return context.vouched() - context.processed() == 1; }
+
+  /// Appends the first `count` of the proposed tokens as drafts.
+  void addDrafts(int64_t count);
+  void dropDrafts();
 
   const GenerationRequest *request;
-  /// The prompt and the generated tokens. Their address never changes.
+  /// The prompt, the generated tokens and, during a step, its drafts. Their
+  /// address never changes.
   std::vector<int32_t> tokens;
+  int64_t drafts = 0; // of `tokens` the last ones
+  /// Drafts for the next step, which takes as many as it has room for.
+  std::vector<int32_t> proposed;
+  static constexpr int64_t MostDrafts = 64;
+  /// Most drafts that the server proposes: more after right ones, few after
+  /// wrong ones.
+  int64_t trust = MostDrafts;
   TextGenerationContext context; // of `tokens`; ids ascend by arrival
   int64_t maxTokens;             // of prompt and answer together
   int64_t cachedTokens = -1;     // hit of the first admission; -1 before it
   int64_t promptLogits = 0;      // prompt positions whose logits were returned
-  bool stopped = false;          // a stop token was drawn
-  int32_t replica = 0;           // while it runs
+  /// Of an embedding: the sum of the hidden states so far, of as many prompt
+  /// positions.
+  std::vector<double> hiddenSum;
+  int64_t hiddenCount = 0;
+  bool stopped = false; // a stop token was drawn
+  int32_t replica = 0;  // while it runs
 };
 
 class Scheduler {
@@ -49,6 +69,8 @@ public:
   struct Options {
     int32_t maxBatch = 16;        // most requests of a step
     int64_t maxBatchTokens = 512; // most tokens of a step
+    int32_t ngram = 0;            // most drafts of a prompt lookup; 0: none
+    int32_t draftLength = 4;      // most drafts of a draft model
   };
 
   /// A request that cannot be computed further, and why.
@@ -64,13 +86,23 @@ public:
   /// sentence without its subject, the request.
   Expected<void> canEverFit(const ActiveRequest &request) const;
 
+  /// Whether caches of these parameters can take back drafts that were not
+  /// accepted.
+  static bool canDraft(const MultiKVCacheParams &params);
+  /// Checks options that depend on the cache. The error's message begins with
+  /// an option's name.
+  static Expected<void> check(const Options &options,
+                              const MultiKVCacheParams &params);
+
   /// Adds a request that has arrived. The request must outlive its finish(),
   /// and its id must be larger than those of all earlier ones.
   void add(ActiveRequest &request);
 
   /// Chooses the requests of the next step, in the order of their replicas.
   /// Their pages are reserved, and their active tokens limited to what the step
-  /// computes. Empty only if no request waits or runs, if all have failed, or
+  /// computes. Requests that decode get the proposed drafts for which there is
+  /// room: all drafts together are at most half of a step, and preempt nobody.
+  /// Empty only if no request waits or runs, if all have failed, or
   /// while those that run wait for their pages to be loaded (isLoading()).
   std::span<ActiveRequest *const> schedule();
 

@@ -18,6 +18,9 @@ struct ServingFigures {
   Counter prefillTokens;       // computed by steps with prompts
   Counter decodeTokens;        // computed by other steps
   Counter generatedTokens;     // given out
+  Counter drafts;              // steps of a request with draft tokens
+  Counter draftTokens;         // verified
+  Counter acceptedTokens;      // of them
   Counter stepMicroseconds;    // of all steps together
   Histogram stepDurations;     // microseconds
   Gauge running, waiting;      // requests

@@ -3,6 +3,7 @@
 #ifndef KV_RUNTIME_SERVING_TEXTGENERATOR_H
 #define KV_RUNTIME_SERVING_TEXTGENERATOR_H
 
+#include "kv/Runtime/Serving/DraftModel.h"
 #include "kv/Runtime/Serving/ModelRunner.h"
 #include "kv/Runtime/Serving/Scheduler.h"
 #include "kv/Runtime/Serving/ServingMetrics.h"
@@ -39,6 +40,12 @@ public:
   TextGenerator(ModelRunner &runner, KVCacheManager &manager,
                 GenerationSink &sink, const Options &options);
 
+  /// A model that guesses tokens where nobody else does. Before the first
+  /// request.
+  void setDraftModel(std::unique_ptr<DraftModel> model) {
+    draftModel = std::move(model);
+  }
+
   /// Serves until the source has no more requests and all are answered.
   /// Requests are admitted in the order of their arrival steps, those of one
   /// step in the source's order. Errors are answers: failed() is called for
@@ -69,6 +76,9 @@ private:
   Expected<void> admit(const GenerationRequest &request);
   std::vector<Answer>::const_iterator find(std::string_view id) const;
   void step();
+  /// Fills the `proposed` tokens of all requests that decode.
+  void propose();
+  Expected<void> propose(ActiveRequest &request);
   /// Executes one replica's part of the step and samples. Requests that go on
   /// are appended to `advanced`, the others have failed.
   void stepReplica(int32_t replica, std::span<ActiveRequest *const> part,
@@ -83,19 +93,28 @@ private:
                                 std::span<ActiveRequest *const> part);
   void passPromptRow(const ActiveRequest &request, int64_t position,
                      std::span<const float> row);
+  static bool needsHidden(const ActiveRequest &request, int64_t position);
+  void addHidden(ActiveRequest &request, std::span<const float> row);
+  void passEmbedding(const ActiveRequest &request);
   Expected<int32_t> draw(const ActiveRequest &request,
                          std::span<const float> row);
   /// Samples from, and gives out, what became of one request's `rows` of the
   /// step's tokens, of which the first is `firstToken`. False if it failed.
   bool consume(ActiveRequest &request, std::span<const int32_t> rows,
                int32_t firstToken, const StepResults &results);
+  /// Gives a drawn token out, unless it ends the answer. `row`: what it was
+  /// drawn from, if that is in host memory.
+  void give(ActiveRequest &request, int32_t token, std::span<const float> row);
+  /// Makes the computed tokens processed ones: all but the drafts, of which
+  /// `accepted` were right.
+  Expected<void> advance(ActiveRequest &request, int64_t accepted);
   void fail(ActiveRequest &request, std::string_view message);
   void fail(const GenerationRequest &request, std::string_view message);
   void finish(ActiveRequest &request, FinishReason reason);
   void forget(ActiveRequest &request);
   void countQueues();
   bool wantsToken(const ActiveRequest &request) const {
-    return static_cast<int64_t>(request.tokens.size()) < request.maxTokens;
+    return request.knownTokens() < request.maxTokens;
   }
 
   ModelRunner &runner;
@@ -103,6 +122,7 @@ private:
   GenerationSink &sink;
   Options options;
   Scheduler scheduler;
+  std::unique_ptr<DraftModel> draftModel;
   LogitReader reader;
   Sampler sampler;
   GenerationStatistics statistics;
@@ -111,12 +131,14 @@ private:
   std::unordered_set<std::string_view> runningIds;
   RequestId nextId = 0;
   bool keepsTime = false; // whether some request's priority ends
+  bool canDraft;
+  int64_t rejected = 0; // drafts of the step that were not accepted
 
   // The step's inputs; kept to be filled again.
-  std::vector<int32_t> tokens, rowOffsets, logitRows;
+  std::vector<int32_t> tokens, rowOffsets, logitRows, hiddenRows, guesses, path;
   std::vector<sampling::Choice> choices;
   std::vector<const TextGenerationContext *> contexts;
-  std::vector<ActiveRequest *> current, advanced;
+  std::vector<ActiveRequest *> current, advanced, undrafted;
 };
 
 } // namespace kv

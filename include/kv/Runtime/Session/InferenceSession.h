@@ -110,6 +110,8 @@ public:
 
   unsigned threads() const;
   const Device &device() const;
+  /// The session's.
+  const std::function<void(std::string_view)> &log() const;
   ExecutionContext &context();
 
 private:
