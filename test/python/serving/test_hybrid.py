@@ -71,6 +71,15 @@ class Served:
         return [token for token, _ in self.rows[name]]
 
 
+def test_drafts_are_refused(model):
+    for more, says in ((("--ngram", "4"), "--ngram is 4, allowed: 0, since the model's"),
+                       (("--draft", model), f"--draft {model}: the served model's")):
+        done = subprocess.run([KV_RUN, model / "model.so", "--weights", model / "weights.safetensors", *more],
+                              capture_output=True, text=True)
+        assert done.returncode == 2
+        assert done.stderr == f"kv-run: error: {says} recurrent states cannot go back to the accepted drafts\n"
+
+
 class Oracle:
     """What has been computed and kept, of requests that come one after the other and are not
     evicted: pages of all prefixes, states where a prompt parts from what was known, behind the last

@@ -142,8 +142,9 @@ def test_chunks_and_few_pages(llama):
 
 
 def test_found_prefixes(llama):
-    """Which are computed where all prompt logits are asked for."""
-    statistics = check_equal(llama, "--max-batch", 1, dumps=False)
+    """Which are computed where all prompt logits are asked for; and guessed tokens."""
+    statistics = check_equal(llama, "--max-batch", 1, "--ngram", 5, dumps=False)
+    assert all(one["accepted_tokens"] == statistics[1]["accepted_tokens"] > 0 for one in statistics.values())
     assert all(one["prefix_hits"] == statistics[1]["prefix_hits"] > 0 for one in statistics.values())
 
 

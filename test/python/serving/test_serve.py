@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+from concurrent import futures
 
 import openai
 import pytest
@@ -386,8 +387,9 @@ def test_the_clients_own_errors(server, client):
     with pytest.raises(openai.BadRequestError, match="600 prompt tokens") as raised:
         client.completions.create(model="tiny", prompt="x" * 600, stream=True)
     assert raised.value.code == "context_length_exceeded"
-    status, said = server.post("/v1/embeddings", {})
-    assert status == 404 and said["error"]["message"].startswith("kv-serve makes no embeddings: an artifact gives")
+    status, said = server.post("/v1/embeddings", {"input": "a"})
+    assert status == 400 and said["error"]["message"] == \
+        "its model gives no hidden states, allowed: one that kv-import has written with --embeddings"
     assert server.is_idle()
 
 
@@ -414,6 +416,20 @@ def test_too_many_and_too_few_pages(folder):
         # 20 pages, and a token that is never stored.
         with pytest.raises(openai.BadRequestError, match="takes at most 32[01]"):
             client.completions.create(model="tiny", prompt="x" * 400)
+
+
+def test_replicas(folder, alone):
+    """Each has requests, and a second turn goes to the one that has its prefix."""
+    with Serve(folder, "--replicas", 2, "--pages", 100, "--max-batch", 8) as server:
+        assert "each of 2 replicas of the cache has 100 pages" in "".join(server.before)
+        asked = [chat(chr(97 + i) * 60, max_tokens=8) for i in range(8)]
+        with futures.ThreadPoolExecutor(len(asked)) as pool:
+            texts = list(pool.map(lambda one: server.client().chat.completions.create(**one).choices[0].message.content,
+                                  asked))
+        for one, text in zip(asked, texts):
+            assert text == alone.answer(alone.chat_tokens(one["messages"]), 8)[0]
+            assert cached(server.client(), one) > 3 * PAGE
+        assert all(server.figure("kv_pages_cached", replica=str(i)) > 10 for i in range(2))
 
 
 # ---- The end --------------------------------------------------------------------------------------------
@@ -481,4 +497,6 @@ def test_what_cannot_be_served(folder, server, tmp_path):
     assert "lacks weights.safetensors" in sentence(tmp_path)
     assert f"127.0.0.1:{server.port}: Address already in use" in sentence(folder, "--port", server.port)
     assert "available_cache_memory is 10 bytes" in sentence(folder, "--cache-bytes", 10)
+    assert "--replicas is 9, --max-batch is 8: each replica needs a request" in sentence(
+        folder, "--replicas", 9, "--max-batch", 8)
     assert "disk tier: 10 bytes hold no record" in sentence(folder, "--disk-dir", tmp_path / "disk", "--disk-bytes", 10)

@@ -15,7 +15,7 @@ from attacks import EATER, asked, connect, post, read_answer
 from canary import with_template
 from kv_serve.bodies import ChatRequest, CompletionRequest
 from serve_process import KV_SERVE, Serve, make_tiny
-from tools import KV_GENERATE, KV_IMPORT, ROOT
+from tools import KV_GENERATE, KV_IMPORT, ROOT, open_own
 
 COMPLETION = asked(prompt="a")
 KEYS = ("first-key", "second-key", "third-key")
@@ -230,6 +230,16 @@ def test_openapi(plain):
     follow(found)
     for path in found["paths"]:
         assert ask(plain, "OPTIONS", path)[0] != 404
+
+
+def test_docs(plain):
+    """A page of the same paths, without scripts, and the version."""
+    with open_own(f"http://127.0.0.1:{plain.port}/docs", timeout=60) as answer:
+        text = answer.read().decode()
+    described = ask(plain, "GET", "/openapi.json")[2]
+    assert all(f" {path}</h2>" in text for path in described["paths"])
+    assert "<td>max_completion_tokens<td><td>goes before max_tokens<td>" in text and "<script" not in text
+    assert ask(plain, "GET", "/version")[2] == {"version": described["info"]["version"]}
 
 
 def test_the_log_has_reasons(folder):

@@ -130,6 +130,27 @@ def test_forms(client, form, holds):
         assert choice.finish_reason == "stop" and holds(choice.text), choice
 
 
+@pytest.mark.parametrize("more", ({"min_tokens": 20}, {"ignore_eos": True}))
+def test_nothing_follows_a_form(client, more):
+    form = {"structured_outputs": {"choice": ["red", "green"]}}
+    [choice] = client.completions.create(model="tiny", prompt="a", max_tokens=30, extra_body={**form, **more}).choices
+    assert choice.text in ("red", "green") and choice.finish_reason == "stop"
+
+
+@pytest.mark.parametrize("form, tokens", (
+    ({"regex": "[^\\s\\S]"}, 0), ({"grammar": 'start: start "a"'}, 0), ({"grammar": 'start: "ab" x\nx: x "c"'}, 2)))
+def test_a_form_that_no_answer_has(server, form, tokens):
+    status, said = server.post("/v1/completions", {"prompt": "a", "structured_outputs": form})
+    assert status == 400 and said["error"]["message"].startswith(
+        f"the answer's form cannot be used: after {tokens} tokens none may come"), said
+
+
+def test_a_penalty_that_is_hardly_a_number(client):
+    [choice] = client.completions.create(model="tiny", prompt="a", max_tokens=3,
+                                         extra_body={"repetition_penalty": 5e-324}).choices
+    assert choice.text == "aaa"
+
+
 def test_random_schemas(client):
     """An answer that ends by itself is valid, and near the limit what can end does."""
     draw = random.Random(7)
@@ -271,3 +292,47 @@ def test_unknown_fields(folder):
         server.process.terminate()
         said = server.process.stderr.read()
     assert said.count("beam_width is no field that kv-serve knows: it is ignored") == 1
+
+
+# ---- Token ids ------------------------------------------------------------------------------------------
+
+
+def test_tokens_of_a_text(server, alone):
+    """And back. Clients count tokens before they ask."""
+    for text in ("what a cache keeps", "東 and <|im_end|>", ""):
+        for special in (True, False, None):
+            want = alone.folder.tokenizer.encode(text, add_special_tokens=special is not False).ids
+            status, said = server.post("/tokenize", {"model": "tiny", "prompt": text, "add_special_tokens": special,
+                                                     "return_token_strs": True})
+            assert (status, said["tokens"], said["count"], said["max_model_len"]) == (200, want, len(want), 512)
+            assert said["token_strs"] == [alone.folder.tokenizer.id_to_token(token) for token in want]
+            assert server.post("/detokenize", {"tokens": want}) == (
+                200, {"prompt": alone.folder.tokenizer.decode(want, skip_special_tokens=False)})
+
+
+def test_tokens_of_a_chat(server, alone, client):
+    asked = chat("Which tokens?", "These.", "All?", max_tokens=1)
+    want = alone.chat_tokens(asked["messages"])
+    status, said = server.post("/tokenize", {"messages": asked["messages"]})
+    assert (status, said["tokens"], said["token_strs"]) == (200, want, None)
+    assert client.chat.completions.create(**asked).usage.prompt_tokens == said["count"]
+    [*_, last] = asked["messages"]
+    status, said = server.post("/tokenize", {"messages": [last], "add_generation_prompt": False})
+    assert status == 200 and len(said["tokens"]) < len(alone.chat_tokens([last]))
+
+
+@pytest.mark.parametrize("path, body, sentence", (
+    ("/tokenize", {}, "prompt and messages are both given or both missing, allowed: one of them"),
+    ("/tokenize", {"prompt": "a", "messages": []},
+     "prompt and messages are both given or both missing, allowed: one of them"),
+    ("/tokenize", {"prompt": "a", "model": "b"}, "the model 'b' is not there, only 'tiny'"),
+    ("/tokenize", {"messages": [{"role": "user"}]},
+     'messages[0].content is None, allowed: a string, or a list of {"type": "text", "text": ...}'),
+    ("/tokenize", {"messages": "a"}, "messages is 'a', allowed: a list of messages"),
+    ("/tokenize", {"prompt": "x" * 600}, "600 prompt tokens, the model takes at most 512"),
+    ("/detokenize", {"tokens": [1, 5000]}, "tokens[1] is 5000, allowed: a token of the model"),
+    ("/detokenize", {"tokens": "a"}, "tokens is 'a', allowed: a list of token ids"),
+    ("/detokenize", {}, "tokens is None, allowed: a list of token ids")))
+def test_no_tokens(server, path, body, sentence):
+    status, said = server.post(path, body)
+    assert (status, said["error"]["message"]) == (404 if "model" in body else 400, sentence)

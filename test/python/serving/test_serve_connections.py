@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import struct
+import threading
 import time
 
 import pytest
@@ -15,6 +16,7 @@ from uvicorn.server import ServerState
 
 import attacks
 from attacks import asked, connect, head, read_answer
+from kv_serve.http_server import listen
 from kv_serve.protocol import Limits, Protocol
 from serve_process import Serve, make_tiny
 from test_metrics import free_port, scrape, value
@@ -169,10 +171,14 @@ def test_bodies_that_are_held(server):
         assert parse(say(server, request(asked(prompt="a"), PATH, CLOSE)))[0] == 200
 
 
-def test_files_are_left(folder):
+@pytest.mark.parametrize("at_once", (False, True))
+def test_files_are_left(folder, at_once):
     """A process of few files answers others, whoever holds connections, and fills no log."""
     with Serve(folder, files=160) as server:
         held = []
+        if at_once:
+            server.process.send_signal(signal.SIGSTOP)
+            threading.Timer(0.5, server.process.send_signal, (signal.SIGCONT,)).start()
         for _ in range(200):
             held.append(connect(server.port))
             held[-1].sendall(b"GET /health HTTP/1.1\r\n")
@@ -234,3 +240,10 @@ def parent(process):
         return int(open(f"/proc/{process}/stat").read().rpartition(")")[2].split()[1])
     except OSError:
         return None
+
+
+def test_a_token_does_not_wait_for_the_client():
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -19,7 +19,7 @@ PROMPTS = list(string.ascii_lowercase)
 def folder(tmp_path_factory):
     config = synthetic.make_config("llama", head_dim=64)
     return import_model(tmp_path_factory.mktemp("gpu"), config, synthetic.make_weights(config),
-                        target="cuda:sm_80,sm_90a")
+                        "--embeddings", target="cuda:sm_80,sm_90a")
 
 
 def test_an_answer_does_not_depend_on_the_requests_beside_it(folder):
@@ -34,6 +34,13 @@ def test_an_answer_does_not_depend_on_the_requests_beside_it(folder):
             return [choice.logprobs.token_logprobs for choice in sorted(done.choices, key=lambda one: one.index)]
 
         alone = [answers([prompt])[0] for prompt in PROMPTS]
+        def embeddings(prompts):
+            return [one.embedding for one in server.client().embeddings.create(
+                model="tiny", input=prompts, extra_body={"pooling": "mean"}).data]
+
         # More than once: a quick request ends before many others have begun.
         together = [answers(PROMPTS) for _ in range(2)]
+        texts = [prompt * 20 for prompt in PROMPTS]
+        assert embeddings(texts) == [embeddings([text])[0] for text in texts]
+        assert len(set(map(tuple, embeddings(texts)))) == len(texts)
     assert together == [alone] * len(together)

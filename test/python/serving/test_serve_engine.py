@@ -34,7 +34,7 @@ class Failing:
 
     def add(self, tokens, listener, priority):
         self.num_requests += 1
-        return Stream(prompt_tokens=0, cached_tokens=0, prompt_logprobs=[])
+        return Stream(prompt_tokens=0, cached_tokens=0, prompt_logprobs=[], embedding=None)
 
     def step(self):
         if self.num_requests:

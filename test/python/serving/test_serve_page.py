@@ -20,7 +20,8 @@ HISTOGRAMS = ("e2e_request_latency_seconds", "inter_token_latency_seconds", "tim
               "request_prompt_tokens", "request_generation_tokens", "request_max_num_generation_tokens")
 OTHERS = ("prompt_tokens_total", "generation_tokens_total", "request_success_total", "num_requests_running",
           "num_requests_waiting", "kv_cache_usage_perc", "prefix_cache_queries_total", "prefix_cache_hits_total",
-          "num_preemptions_total", "cache_config_info")
+          "num_preemptions_total", "cache_config_info", *(
+              f"spec_decode_num_{name}_total" for name in ("drafts", "draft_tokens", "accepted_tokens")))
 
 
 @pytest.fixture(scope="module")

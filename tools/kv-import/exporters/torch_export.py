@@ -9,18 +9,12 @@ tensors of those names. Runs in an environment with torch.txt installed (kv-impo
 import argparse
 import collections
 import json
-import math
 import sys
 from pathlib import Path
 
-import sympy
 import torch
 import torch.nn.functional as F
 import transformers
-from safetensors.torch import save_file
-from torch.utils._sympy.value_ranges import bound_sympy
-from torch_mlir import fx
-from torch_mlir.extras.fx_decomp_util import get_decomposition_table
 from transformers import (AttentionInterface, AttentionMaskInterface, AutoConfig, AutoModelForCausalLM,
                           AutoModelForImageTextToText)
 from transformers.integrations.moe import ALL_EXPERTS_FUNCTIONS
@@ -28,8 +22,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
 
 import torch_forwards
-
-LEGAL = ["aten.scaled_dot_product_attention"]
+from torch_linalg import exported, lowered, write
 
 
 def attention(module, query, key, value, mask, scaling=None, dropout=0.0, softcap=None, s_aux=None,
@@ -99,13 +92,6 @@ def experts(self, hidden, chosen, shares):
     if self.has_post_expert_norm:
         out = self.post_expert_norm(out)
     return (out * shares[..., None]).sum(1).to(hidden.dtype)
-
-
-def gelu(x, approximate="none"):
-    """torch-mlir's own has 0.797724 where the root of 2 / pi belongs."""
-    if approximate == "none":
-        return 0.5 * x * (1 + torch.erf(x * math.sqrt(0.5)))
-    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
 Pair = collections.namedtuple("Pair", ("real", "imaginary"))
@@ -195,43 +181,6 @@ def tensors_of(model):
     return found
 
 
-def exported(graph, weights, max_seq, fixed=None):
-    """(A program, the most tokens that it takes): 2 to max_seq, or one less where a model treats its
-    greatest length as a case of its own; or for `fixed` [batch, length] alone."""
-    if fixed:
-        with torch.no_grad():
-            return torch.export.export(graph, (torch.zeros(fixed, dtype=torch.int64), *weights.values()),
-                                       strict=False), fixed[1]
-
-    def at_most(longest):
-        length = torch.export.Dim("T", min=2, max=longest)
-        with torch.no_grad():
-            return torch.export.export(
-                graph, (torch.zeros((1, 8), dtype=torch.int64), *weights.values()), strict=False,
-                dynamic_shapes=({1: length}, (None,) * len(weights))), longest
-
-    try:
-        return at_most(max_seq)
-    except torch._dynamo.exc.UserError:
-        return at_most(max_seq - 1)
-
-
-def settle(program):
-    """Replaces the larger, or smaller, of two sizes by the one that it is for every length."""
-    def expression(argument):
-        value = argument.meta["val"] if isinstance(argument, torch.fx.Node) else argument
-        return value if isinstance(value, int) else value.node.expr
-
-    for node in list(program.graph.nodes):
-        if node.target not in (torch.sym_max, torch.sym_min):
-            continue
-        a, b = node.args if node.target is torch.sym_max else reversed(node.args)
-        more = bound_sympy(sympy.sympify(expression(a) - expression(b)), program.range_constraints)
-        if more.lower >= 0 or more.upper <= 0:
-            node.replace_all_uses_with(a if more.lower >= 0 else b)
-            program.graph.erase_node(node)
-
-
 def to_linalg(model, max_seq, fixed=None, last=False, narrow=False):
     """(MLIR module on builtin tensors, name -> weight in the order of its arguments, the most tokens)."""
     AttentionInterface.register("kv", attention)
@@ -251,46 +200,14 @@ def to_linalg(model, max_seq, fixed=None, last=False, narrow=False):
     if any(isinstance(value := node.meta.get("val"), torch.Tensor) and value.is_complex()
            for node in program.graph.nodes):
         program, max_seq = exported(Real(program.module()), weights, max_seq, fixed)
-    settle(program)
-    for node in program.graph.nodes:
-        # Any order will do; torch-mlir has the sorted one.
-        if node.target is torch.ops.aten.topk.default:
-            node.args = (*node.args[:4], *(-1, True)[len(node.args) - 2:], True)
-    table = get_decomposition_table()
-    for op in [op for op in table if "scaled_dot" in str(op)]:
-        table.pop(op)
-    table[torch.ops.aten.gelu.default] = gelu
-    module = fx.export_and_import(program, output_type="linalg-on-tensors",
-                                  decomposition_table=table, backend_legal_ops=LEGAL)
-    return module, weights, max_seq
-
-
-def write(module, weights, config, name, max_seq, folder):
-    from torch_mlir import ir
-    with module.context:
-        function = module.body.operations[len(module.body.operations) - 1]
-        marks = [ir.DictAttr.get({"kv.name": ir.StringAttr.get("tokens")})]
-        marks += [ir.DictAttr.get({"kv.weight": ir.StringAttr.get(each)}) for each in weights]
-        function.attributes["arg_attrs"] = ir.ArrayAttr.get(marks)
-        function.attributes["sym_name"] = ir.StringAttr.get("forward")
-        i64 = ir.IntegerType.get_signless(64)
-        module.operation.attributes["kv.model"] = ir.DictAttr.get({
-            "name": ir.StringAttr.get(name),
-            "architecture": ir.StringAttr.get(config.model_type),
-            "max_seq_len": ir.IntegerAttr.get(i64, max_seq),
-            "vocab_size": ir.IntegerAttr.get(i64, config.vocab_size)})
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / "graph.mlir", "w", encoding="utf-8") as file:
-        file.write(module.operation.get_asm(print_generic_op_form=True))
-    save_file({each: tensor.contiguous().clone() for each, tensor in weights.items()},
-              folder / "weights.safetensors")
+    return lowered(program), weights, max_seq
 
 
 def export(model, folder, name, max_seq=None, fixed=None, last=False, narrow=False):
     config = model.config.get_text_config()
     max_seq = max_seq or getattr(config, "max_position_embeddings", 2048)
     module, weights, max_seq = to_linalg(model, max_seq, fixed, last, narrow)
-    write(module, weights, config, name, max_seq, Path(folder))
+    write(module, weights, config.model_type, config.vocab_size, name, max_seq, Path(folder))
 
 
 # Of layers, what is kept of the tokens before: kv-raise makes a cache of keys and values alone.

@@ -60,6 +60,8 @@ def parse(arguments):
     parser.add_argument("--keep-all", action="store_true",
                         help="one cache that keeps every token, also of layers that see a window "
                              "only: prefixes are found wherever they end, but more memory is held")
+    parser.add_argument("--embeddings", action="store_true",
+                        help="the module gives hidden states, too: kv-serve answers /v1/embeddings")
     parser.add_argument("--name", help="the model's name (default: that of the file or folder)")
     parser.add_argument("--no-tokenizer", action="store_true",
                         help="write no tokenizer.json (kv-run needs none, kv-generate does)")
@@ -145,7 +147,7 @@ def prepare(options):
                             "quantised weights; --weights dense has none")
     writer = ModuleWriter(config, options.dtype, options.page, options.keep_all, formats,
                           "i8" if formats else options.activations, options.cache,
-                          options.products)
+                          options.products, embeds=options.embeddings)
     (options.output / "model.mlir").write_text(writer.text(), encoding="utf-8")
     return source, config, formats, writer
 
@@ -161,7 +163,8 @@ def run(options):
 
 
 # Options of modules that kv-import writes itself, with what they are if nothing is said.
-OWN = {"cache": None, "products": None, "activations": None, "weights": "keep", "keep_all": False}
+OWN = {"cache": None, "products": None, "activations": None, "weights": "keep", "keep_all": False,
+       "embeddings": False}
 
 
 def check_own_options(options):

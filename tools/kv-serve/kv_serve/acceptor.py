@@ -4,9 +4,11 @@ it, so a thousand silent connections do not keep a client waiting."""
 import asyncio
 import collections
 import errno
+import select
 import socket
 
 _ACCEPTED = 64  # connections, some 25 us each, before others have their turn
+_HEARD = 64  # that begin to speak or go, some 20 us each
 _HANDED_OVER = 16  # some 150 us each
 _RETRY_SECONDS = 1  # after the system has refused a connection for want of memory or files
 
@@ -31,7 +33,10 @@ class Acceptor:
     def __init__(self, listener, make_protocol, connections, limits, context):
         self._loop, self._listener, self._limits = asyncio.get_running_loop(), listener, limits
         self._make_protocol, self._connections, self._context = make_protocol, connections, context
-        self._silent = {}  # in the order in which they came
+        self._silent = {}  # by their files, in the order in which they came
+        # Of their own, since the event loop's would give all at once that have something to say.
+        self._poll = select.epoll()
+        self._loop.add_reader(self._poll, self._hear)
         self._speaking = collections.deque()  # sockets whose first bytes have come
         self._tasks = set()
         self._is_open = True
@@ -41,15 +46,17 @@ class Acceptor:
     def close(self):
         self._is_open = False
         self._loop.remove_reader(self._listener)
-        for one in list(self._silent):
+        for one in list(self._silent.values()):
             one.give_up()
+        self._loop.remove_reader(self._poll)
+        self._poll.close()
 
     async def wait_closed(self):
         pass
 
     def forget(self, silent):
-        self._loop.remove_reader(silent.socket)
-        del self._silent[silent]
+        self._poll.unregister(silent.socket)
+        del self._silent[silent.socket.fileno()]
         self._limits.waiting.pop(silent, None)
 
     def _resume(self):
@@ -58,6 +65,8 @@ class Acceptor:
 
     def _accept(self):
         for _ in range(_ACCEPTED):
+            if self._is_full() and not self._limits.waiting and self._limits.coming and not self._context:
+                return  # in a moment those that come have a protocol, and some of them wait
             try:
                 peer, _ = self._listener.accept()
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
@@ -76,9 +85,12 @@ class Acceptor:
             else:
                 self._add_speaking(peer)  # its protocol refuses it
 
+    def _is_full(self):
+        return len(self._connections) + len(self._silent) + self._limits.coming >= self._limits.connections
+
     def _make_room(self):
         """Whether there is room for one more; who has waited longest makes it."""
-        if len(self._connections) + len(self._silent) + self._limits.coming >= self._limits.connections:
+        if self._is_full():
             if not self._limits.waiting:
                 return False
             next(iter(self._limits.waiting)).give_up()
@@ -88,29 +100,32 @@ class Acceptor:
         one = _Silent(peer, self, self._loop.time() + self._limits.head_seconds)
         if not self._silent:
             self._loop.call_at(one.deadline, self._end_silent)
-        self._silent[one] = self._limits.waiting[one] = True
-        self._loop.add_reader(peer, self._hear, one)
+        self._silent[peer.fileno()] = one
+        self._limits.waiting[one] = True
+        self._poll.register(peer, select.EPOLLIN)
 
     def _end_silent(self):
         """Those whose time is over."""
         now = self._loop.time()
         while self._silent:
-            oldest = next(iter(self._silent))
+            oldest = next(iter(self._silent.values()))
             if oldest.deadline > now:
                 self._loop.call_at(oldest.deadline, self._end_silent)
                 return
             oldest.give_up()
 
-    def _hear(self, one):
-        self.forget(one)
-        try:
-            has_bytes = one.socket.recv(1, socket.MSG_PEEK)
-        except OSError:
-            has_bytes = False
-        if has_bytes:
-            self._add_speaking(one.socket)
-        else:
-            one.socket.close()
+    def _hear(self):
+        for file, _ in self._poll.poll(0, _HEARD):
+            one = self._silent[file]
+            self.forget(one)
+            try:
+                has_bytes = one.socket.recv(1, socket.MSG_PEEK)
+            except OSError:
+                has_bytes = False
+            if has_bytes:
+                self._add_speaking(one.socket)
+            else:
+                one.socket.close()
 
     def _add_speaking(self, peer):
         self._limits.coming += 1

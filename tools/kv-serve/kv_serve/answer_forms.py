@@ -1,7 +1,11 @@
 """OpenAI's objects around texts: of a chat and of a completion, whole and in chunks."""
 
+import base64
 import time
 import uuid
+
+import numpy
+from pydantic_core import to_json
 
 
 def _token_text(tokenizer, token):
@@ -9,9 +13,15 @@ def _token_text(tokenizer, token):
     return tokenizer.decode([token], skip_special_tokens=False)
 
 
+def _unit(given):
+    """Of the length 1."""
+    values = numpy.array(given)
+    return values / (numpy.linalg.norm(values) or 1)
+
+
 class _Form:
-    def __init__(self, model_name, tokenizer):
-        self.tokenizer = tokenizer
+    def __init__(self, model_name, tokenizer, asked):
+        self.tokenizer, self.asked = tokenizer, asked
         self.head = {"id": f"{self.PREFIX}-{uuid.uuid4().hex}", "created": int(time.time()),
                      "model": model_name}
 
@@ -109,3 +119,32 @@ class Completion(_Form):
                 "token_logprobs": [one.logprobs and one.logprobs[0] for one in piece.known],
                 "top_logprobs": [one.logprobs and {_token_text(self.tokenizer, token): value
                                                    for token, value in one.logprobs[2]} for one in piece.known]}
+
+
+class Embeddings(_Form):
+    """In JSON: each vector is written when it comes, since the event loop waits meanwhile."""
+
+    PREFIX, OBJECT = "embd", "list"
+
+    def vector(self, given):
+        values = _unit(given) if self.asked.normalizes else numpy.array(given)
+        if self.asked.in_base64:
+            return b'"%s"' % base64.b64encode(values.astype("<f4").tobytes())
+        return to_json(values.astype(numpy.float32).tolist(), inf_nan_mode="null")
+
+    def whole(self, pieces, usage, known=None):
+        data = b",".join(b'{"object":"embedding","index":%d,"embedding":%s}' % (i, piece.embedding)
+                         for i, piece in enumerate(pieces))
+        return to_json({**self.head, "object": self.OBJECT, "usage": usage})[:-1] + b',"data":[%s]}' % data
+
+
+class Scores(_Form):
+    PREFIX, OBJECT = "score", "list"
+
+    def vector(self, given):
+        return _unit(given)
+
+    def whole(self, pieces, usage, known=None):
+        data = [{"object": "score", "index": i, "score": float(pieces[one].embedding @ pieces[other].embedding)}
+                for i, (one, other) in enumerate(self.asked.pairs)]
+        return {**self.head, "object": self.OBJECT, "data": data, "usage": usage}

@@ -40,7 +40,7 @@ def _only(*values):
         # True == 1 in Python.
         if value is not None and not any(value == one and isinstance(value, bool) == isinstance(one, bool)
                                          for one in values):
-            allowed = " or ".join(json.dumps(one) for one in values)
+            allowed = " or ".join(map(json.dumps, values)) or "null"
             raise bad_field(info.field_name, value, f"{allowed}; kv-serve has nothing else")
         return value
     return Annotated[Any, PlainValidator(check), WithJsonSchema({"enum": [*values, None]})]
@@ -48,8 +48,9 @@ def _only(*values):
 
 _Text = Annotated[Optional[StrictStr], Allowed("a string")]
 _Flag = Annotated[Optional[StrictBool], Allowed("true or false")]
-_TEXTS = {"type": "array", "items": {"type": "string"}}
+_STOP = {"type": "string", "minLength": 1, "maxLength": MOST_STOP_LENGTH}
 _TOKENS = {"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 2**31 - 1}}
+_SOME_TOKENS = {**_TOKENS, "minItems": 1}
 
 
 def is_token(value):
@@ -64,6 +65,12 @@ def _read_stop_tokens(given):
     return given
 
 
+def _read_tokens(given):
+    if not isinstance(given, list) or not all(map(is_token, given)):
+        raise bad_field("tokens", given, "a list of token ids")
+    return given
+
+
 def _read_stops(given):
     stops = [] if given is None else [given] if isinstance(given, str) else given
     if (not isinstance(stops, list) or len(stops) > MOST_STOPS
@@ -73,7 +80,10 @@ def _read_stops(given):
     return stops
 
 
-def _read_prompts(given):
+_PROMPTS = "a string, a list of token ids, or a list of either"
+
+
+def _read_prompts(given, info):
     """A list of texts and lists of token ids."""
     if isinstance(given, str):
         return [given]
@@ -81,12 +91,18 @@ def _read_prompts(given):
         if all(map(is_token, given)):
             return [given]
         if len(given) > MOST_PROMPTS:
-            raise RequestError(400, f"{len(given)} prompts, allowed: at most {MOST_PROMPTS}", "prompt")
+            raise RequestError(400, f"{len(given)} prompts, allowed: at most {MOST_PROMPTS}", info.field_name)
         if all(isinstance(one, str) for one in given):
             return given
         if all(isinstance(one, list) and one and all(map(is_token, one)) for one in given):
             return given
-    raise bad_field("prompt", given, "a string, a list of token ids, or a list of either")
+    raise bad_field(info.field_name, given, _PROMPTS)
+
+
+_Prompts = Annotated[Any, PlainValidator(_read_prompts), Allowed(_PROMPTS), WithJsonSchema(
+    {"anyOf": [{"type": "string"}, _SOME_TOKENS, *(
+        {"type": "array", "items": items, "minItems": 1, "maxItems": MOST_PROMPTS}
+        for items in ({"type": "string"}, _SOME_TOKENS))]})]
 
 
 def _read_salt(given):
@@ -192,12 +208,61 @@ class StreamOptions(BaseModel):
     include_obfuscation: _Flag = Field(None, description="of no use where all is plain text")
 
 
-class _Body(BaseModel):
-    """What both kinds of requests have. null is as if the field were not there."""
+class _Named(BaseModel):
+    """What all kinds of requests have. null is as if the field were not there."""
 
     model_config = ConfigDict(extra="forbid", protected_namespaces=())
 
     model: _Text = Field(None, description="the model's name, if it is given")
+
+
+class _Request(_Named):
+    """What is computed."""
+
+    cache_salt: Annotated[Any, PlainValidator(_read_salt), WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
+                          Field(description="cached prefixes are shared by requests of an equal salt only")] = None
+    priority: _integer(-2**31, 2**31 - 1, description="of requests that wait the smallest number begins first; "
+                                                      "default: 0") = None
+    user: Any = Field(None, description="changes no answer")
+
+
+class EmbeddingRequest(_Request):
+    input: _Prompts
+    encoding_format: Annotated[Optional[Literal["float", "base64"]], Allowed('"float" or "base64"')] = None
+    pooling: Annotated[Optional[Literal["last", "mean"]], Allowed('"last" or "mean"'), Field(
+        description="the last hidden state, or the mean of all, which computes the whole text; default: last")] = None
+    normalize: _Flag = Field(None, description="to the length 1; default: true")
+    dimensions: _only() = None
+
+
+class ScoreRequest(_Request):
+    """How alike texts are: the cosine of their embeddings. Pairs, or one text and others."""
+
+    text_1: _Prompts
+    text_2: _Prompts
+
+
+class TokenizeRequest(_Named):
+    """A text, or a chat."""
+
+    prompt: _Text = None
+    messages: Annotated[Optional[list[dict]], Allowed("a list of messages", "an object"), Field(
+        description="instead of a prompt; as a chat has them, and so are the four fields that follow")] = None
+    tools: Any = None
+    add_generation_prompt: Any = None
+    continue_final_message: Any = None
+    chat_template_kwargs: Any = None
+    add_special_tokens: _Flag = Field(None, description="of a prompt; default: true")
+    return_token_strs: _Flag = None
+
+
+class DetokenizeRequest(_Named):
+    tokens: Annotated[Any, PlainValidator(_read_tokens), Allowed("a list of token ids"), WithJsonSchema(_TOKENS)]
+
+
+class _Body(_Request):
+    """What has answers."""
+
     max_tokens: _integer(0, description="more than the model takes is as much as it takes; 0: the prompt alone") = None
     min_tokens: _integer(0, 2**31 - 1, description="the answer does not end by itself before") = None
     temperature: _number("from 0 to 2", ge=0, le=2) = None
@@ -205,20 +270,16 @@ class _Body(BaseModel):
     top_k: _integer(-1, description="0 and -1: all") = None
     min_p: _number("from 0 to 1", ge=0, le=1) = None
     seed: _integer(-2**63, 2**64 - 1, description="the same seed draws the same tokens") = None
-    cache_salt: Annotated[Any, PlainValidator(_read_salt), WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
-                          Field(description="cached prefixes are shared by requests of an equal salt only")] = None
     stop_token_ids: Annotated[Any, PlainValidator(_read_stop_tokens),
                               WithJsonSchema({**_TOKENS, "maxItems": MOST_STOP_TOKENS})] = Field(default_factory=list)
     ignore_eos: _Flag = None
     stop: Annotated[Any, PlainValidator(_read_stops), WithJsonSchema(
-        {"anyOf": [{"type": "string", "maxLength": MOST_STOP_LENGTH}, {**_TEXTS, "maxItems": MOST_STOPS}]})] = \
-        Field(default_factory=list)
+        {"anyOf": [_STOP, {"type": "array", "items": _STOP, "maxItems": MOST_STOPS}]})] = Field(default_factory=list)
     stream: _Flag = None
     stream_options: Annotated[Optional[StreamOptions], Allowed("an object", kind=StreamOptions),
                               Field(description="with stream true")] = None
 
     # These say who asks, or what is done with the answer elsewhere: they change no answer.
-    user: Any = None
     metadata: Any = None
     store: Any = None
     service_tier: Any = None
@@ -230,14 +291,12 @@ class _Body(BaseModel):
     frequency_penalty: _number("from -2 to 2", ge=-2, le=2) = None
     repetition_penalty: _number("above 0, at most 10", gt=0, le=10) = None
     logit_bias: Annotated[Any, PlainValidator(_read_biases), WithJsonSchema(
-        {"type": "object", "maxProperties": MOST_BIASES, "additionalProperties": {
-            "type": "number", "minimum": -100, "maximum": 100}})] = Field(default_factory=dict)
+        {"type": "object", "maxProperties": MOST_BIASES, "propertyNames": {"pattern": "^[0-9]{1,9}$"},
+         "additionalProperties": {"type": "number", "minimum": -100, "maximum": 100}})] = Field(default_factory=dict)
     logprobs: Annotated[Any, PlainValidator(_read_logprobs), WithJsonSchema(
         {"anyOf": [{"type": "boolean"}, {"type": "integer", "minimum": 0, "maximum": MOST_LOGPROBS}]})] = None
     prompt_logprobs: _integer(0, MOST_LOGPROBS) = None
     structured_outputs: Annotated[Optional[StructuredOutputs], Allowed("an object", kind=StructuredOutputs)] = None
-    priority: _integer(-2**31, 2**31 - 1, description="of requests that wait the smallest number begins first; "
-                                                      "default: 0") = None
     explain: _Flag = Field(None, description="usage says of each page of the prompt whether it was cached, and why "
                                              "not")
     modalities: _only(["text"]) = None
@@ -267,9 +326,7 @@ class CompletionRequest(_Body):
                                                     "streamed") = None
     echo: _Flag = Field(None, description="the prompt's text goes before the answer's")
     suffix: _only("") = None
-    prompt: Annotated[Any, PlainValidator(_read_prompts), WithJsonSchema(
-        {"anyOf": [{"type": "string"}, _TOKENS, {**_TEXTS, "maxItems": MOST_PROMPTS},
-                   {"type": "array", "items": _TOKENS, "maxItems": MOST_PROMPTS}]})]
+    prompt: _Prompts
 
 
 def read(kind, body):
@@ -281,13 +338,11 @@ def read(kind, body):
     given = {name: value for name, value in body.items() if value is not None and name not in ignored}
     if isinstance(options := given.get("stream_options"), dict):
         _check_names(StreamOptions, options)
-    if kind is CompletionRequest and "prompt" not in given:
-        _read_prompts(None)
     try:
         asked = kind.model_validate(given)
     except ValidationError as error:
         raise _refusal(kind, error.errors(include_url=False, include_context=False)[0])
-    if asked.stream_options is not None and not asked.stream:
+    if isinstance(asked, _Body) and asked.stream_options is not None and not asked.stream:
         raise RequestError(400, "stream_options is given, allowed: with stream true", "stream_options")
     return asked, ignored
 

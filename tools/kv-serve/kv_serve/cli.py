@@ -7,6 +7,8 @@ from pathlib import Path
 import kvmlir
 from kv_command_line import version
 from kv_generate.errors import GenerateFailure
+from kv_generate.model_folder import ModelFolder
+from kvmlir.options import SERVER
 
 from .bodies import UNKNOWN_FIELDS
 from .cache import describe, make_manager
@@ -32,6 +34,12 @@ def metrics_url(manager, address):
     return port and f"http://{'127.0.0.1' if host in ('', '0.0.0.0', '[::]', '*') else host}:{port}/metrics"
 
 
+def load_draft(session, text, folder):
+    if ModelFolder(folder).tokenizer.get_vocab() != text.tokenizer.get_vocab():
+        raise ValueError(f"--draft {folder}: its tokens are not those of {text.folder.folder}")
+    return session.load(Path(folder))
+
+
 def serve(options):
     access, limits = read_access(options), make_limits(options)
     if options.unknown_fields:
@@ -44,8 +52,8 @@ def serve(options):
         model = session.load(Path(options.model))
         manager = make_manager(model, options, text.name, note)
         text.max_tokens, text.vocab_size = manager.max_seq_len, model.manifest.model_vocab_size
-        server = kvmlir.Server(model, manager, max_batch=options.max_batch,
-                               max_batch_tokens=options.max_batch_tokens)
+        draft = options.draft and load_draft(session, text, options.draft)
+        server = kvmlir.Server(model, manager, draft, **{one.name: getattr(options, one.name) for one in SERVER})
         engine = Engine(server, manager, options.max_requests, Figures(text.name))
         listener = listen(options.host, options.port)
         note(describe(model, manager, options))

@@ -11,6 +11,8 @@ from .request_log import note_refusal
 
 MOST_BYTES = 16 << 20
 SMALL = 256 << 10  # a body that is not larger waits for no larger ones
+_PIECE = 128 << 10  # bytes: a large body in one piece would be copied whenever it grows
+_BYTES_PER_SECOND = 64 << 20  # of all larger ones together, so that others have most of the event loop's time
 
 
 def refusal(error, headers=None):
@@ -24,24 +26,35 @@ class Bodies:
 
     def __init__(self, most_waiting):
         self._left, self._most = most_waiting, most_waiting
+        self._next = 0.0  # when the event loop takes more of a large one
 
     @contextlib.asynccontextmanager
     async def read(self, request):
-        """Raises RequestError, ClientDisconnect."""
-        data, held = bytearray(), 0
+        """A list of its pieces. Raises RequestError, ClientDisconnect."""
+        pieces, count, held = [bytearray()], 0, 0
         try:
             async for part in request.stream():
-                data += part
-                if len(data) > MOST_BYTES:
+                count += len(part)
+                if count > MOST_BYTES:
                     raise RequestError(413, f"the body has more than {MOST_BYTES} bytes")
-                if len(data) > SMALL:
-                    self._left -= len(data) - held
-                    held = len(data)
-                if self._left < 0:
-                    raise RequestError(503, f"bodies of {self._most} bytes are being read already, try again later")
-            yield data
+                if len(pieces[-1]) > _PIECE:
+                    pieces.append(bytearray())
+                pieces[-1] += part
+                if count > SMALL:
+                    self._left -= count - held
+                    held = count
+                    if self._left < 0:
+                        raise RequestError(503,
+                                           f"bodies of {self._most} bytes are being read already, try again later")
+                    await self._wait_turn(len(part))
+            yield pieces
         finally:
             self._left += held
+
+    async def _wait_turn(self, count):
+        now = asyncio.get_running_loop().time()
+        self._next = max(self._next, now) + count / _BYTES_PER_SECOND
+        await asyncio.sleep(self._next - now)
 
 
 async def unless_gone(receive, work):

@@ -7,18 +7,19 @@ import logging
 import time
 import urllib.parse
 
+from pydantic_core import to_json
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
-from .answer_forms import Chat, Completion
+from .answer_forms import Chat, Completion, Embeddings, Scores
 from .connection import EventStream, refusal, unless_gone
 from .errors import RequestError, cut
 from .generation import Generation, Piece
 from .grammars import Grammars
-from .openapi import describe
+from .openapi import describe, make_page
 from .page import answer_page
 from .request_log import note_generation, note_refusal
 from .responses import Responses
@@ -43,17 +44,28 @@ def make_application(model, engine, texts, bodies, metrics_url, description):
     async def openapi(request):
         return JSONResponse(described)
 
+    async def docs(request):
+        return HTMLResponse(make_page(described), headers={"content-security-policy": "default-src 'none'"})
+
+    async def version(request):
+        return JSONResponse({"version": described["info"]["version"]})
+
     return Starlette(lifespan=lifespan, routes=[
         Route("/v1/chat/completions", own.chat, methods=["POST"]),
         Route("/v1/completions", own.completions, methods=["POST"]),
         Route("/v1/responses", own.responses, methods=["POST"]),
         Route("/v1/embeddings", own.embeddings, methods=["POST"]),
+        Route("/v1/score", own.score, methods=["POST"]),
+        Route("/tokenize", own.tokenize, methods=["POST"]),
+        Route("/detokenize", own.detokenize, methods=["POST"]),
         Route("/v1/models", own.models),
         Route("/v1/models/{name:path}", own.model_of_name),
         Route("/", answer_page),
         Route("/health", own.health),
         Route("/metrics", own.metrics),
         Route("/openapi.json", openapi),
+        Route("/docs", docs),
+        Route("/version", version),
         Route("/reset_prefix_cache", own.reset_prefix_cache, methods=["POST"]),
     ], exception_handlers={RequestError: _refuse, HTTPException: _refuse_http, ClientDisconnect: _leave,
                            Exception: _fail})
@@ -76,28 +88,50 @@ class _Endpoints:
     async def responses(self, request):
         return await self._generate(request, "responses", Responses)
 
-    async def _generate(self, request, kind, form):
+    async def embeddings(self, request):
+        return await self._generate(request, "embeddings", Embeddings)
+
+    async def score(self, request):
+        return await self._generate(request, "score", Scores)
+
+    async def tokenize(self, request):
+        if (asked := await self._read(request, "tokenize")) is None:
+            return Response(status_code=_GONE)
+        tokens = asked.prompts[0].tolist()
+        return JSONResponse({"count": len(tokens), "max_model_len": self.model.max_tokens, "tokens": tokens,
+                             "token_strs": [self.model.tokenizer.id_to_token(token) for token in tokens]
+                             if asked.shows_tokens else None})
+
+    async def detokenize(self, request):
+        asked = await self._read(request, "detokenize")
+        return Response(status_code=_GONE) if asked is None else JSONResponse({"prompt": asked.echoes[0]})
+
+    async def _read(self, request, kind):
+        """None if the client has gone."""
         async with self.bodies.read(request) as body:
             asked = await unless_gone(request.receive, self.texts.ask(kind, body))
-        if asked is None:
-            return Response(status_code=_GONE)
-        for name in asked.ignored:
+        for name in asked.ignored if asked else ():
             self._warn_of(name)
+        return asked
+
+    async def _generate(self, request, kind, form):
+        if (asked := await self._read(request, kind)) is None:
+            return Response(status_code=_GONE)
         make_mask = asked.grammar and self.grammars.masks(asked.grammar, asked.sampling["max_new_tokens"])
         generation = Generation(self.engine, self.model.tokenizer, asked, make_mask)
         note_generation(generation)
         await generation.start()
-        form = form(self.model.name, self.model.tokenizer)
+        form = form(self.model.name, self.model.tokenizer, asked)
         if asked.stream:
             return EventStream(_chunks(generation, form), generation.abort)
         try:
             whole = await unless_gone(request.receive, _whole(generation, form))
         finally:
             generation.abort()
-        return JSONResponse(whole) if whole else Response(status_code=_GONE)
-
-    async def embeddings(self, request):
-        raise RequestError(404, "kv-serve makes no embeddings: an artifact gives logits, and no hidden states")
+        if whole is None:
+            return Response(status_code=_GONE)
+        return Response(whole if isinstance(whole, bytes) else to_json(whole, inf_nan_mode="null"),
+                        media_type="application/json")
 
     def _warn_of(self, name):
         """Once, of a field that is passed over."""
@@ -153,6 +187,8 @@ async def _whole(generation, form):
         whole.finish_reason = piece.finish_reason
         whole.known += piece.known
         whole.calls += piece.calls
+        if piece.embedding is not None:
+            whole.embedding = form.vector(piece.embedding)
     prompt = generation.answers[0].known_prompt() if generation.asked.shows_prompt else None
     return form.whole([wholes[answer.index] for answer in generation.chosen()], generation.usage(), prompt)
 

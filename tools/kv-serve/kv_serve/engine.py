@@ -28,7 +28,7 @@ class Token:
 @dataclasses.dataclass
 class End:
     """The last event. reason: "stop", "length", "abort" or "error". pages: of the prompt, kvmlir.REASONS, where they
-    were asked for."""
+    were asked for. embedding: kvmlir.Stream's."""
 
     reason: str
     prompt_tokens: int = 0
@@ -36,6 +36,7 @@ class End:
     error: RequestError = None
     prompt_logprobs: list = None
     pages: list = None
+    embedding: list = None
 
 
 class Ticket:
@@ -233,7 +234,8 @@ class Engine:
         ticket = self._tickets.pop(stream)
         if ticket.admitted is None:
             self._waiting.remove(ticket)
-        end = End(reason, stream.prompt_tokens, stream.cached_tokens, error, stream.prompt_logprobs, ticket.pages)
+        end = End(reason, stream.prompt_tokens, stream.cached_tokens, error, stream.prompt_logprobs, ticket.pages,
+                  stream.embedding)
         self.figures.finish(ticket, end, time.monotonic())
         self._events.append((ticket, end))
 

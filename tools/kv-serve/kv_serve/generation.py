@@ -23,13 +23,14 @@ class Known:
 @dataclasses.dataclass
 class Piece:
     """index: the answer's. finish_reason: None while there is more. known: of the tokens since the last piece, where
-    log probabilities were asked for. calls: of tools."""
+    log probabilities were asked for. calls: of tools. embedding: of the last one, where it was asked for."""
 
     index: int
     text: str
     finish_reason: str = None
     known: list = dataclasses.field(default_factory=list)
     calls: list = dataclasses.field(default_factory=list)
+    embedding: Optional[list] = None
 
 
 class Answer:
@@ -37,6 +38,7 @@ class Answer:
 
     def __init__(self, index, asked, prompt, tokenizer):
         self.index, self.asked, self.prompt = index, asked, prompt
+        self.mask = None  # Grammars', if the request has one
         self.detokenizer, self.stops = Detokenizer(tokenizer), StopStrings(asked.stops)
         self.new_tokens = self.prompt_tokens = self.cached_tokens = 0
         self.pages = None
@@ -90,7 +92,7 @@ class Answer:
             text, calls = tool_calls.split("".join([*self._held, text]))
             if calls and reason == "stop":
                 reason = "tool_calls"
-        return self._piece(text, reason, calls)
+        return dataclasses.replace(self._piece(text, reason, calls), embedding=event.embedding)
 
     def _see_prompt(self, event):
         if self.prompt_logprobs is None and event.prompt_logprobs:
@@ -139,7 +141,8 @@ class Generation:
         self._tickets[answer.index] = ticket
         own = {"seed": (self._sampling["seed"] + answer.index % self.asked.best_of) % 2**64}
         if self._make_mask is not None:
-            own["mask"] = self._make_mask()
+            answer.mask = self._make_mask()
+            own.update(mask=answer.mask.allow, drafts=answer.mask.drafts)
         await self.engine.add(ticket, answer.prompt, {**self._sampling, **own})
 
     async def pieces(self):
@@ -162,7 +165,7 @@ class Generation:
                     yield piece
                 continue
             if event.error is not None and not answer.stopped:
-                raise event.error
+                raise answer.mask and answer.mask.refusal or event.error
             left -= 1
             yield answer.end(event)
 

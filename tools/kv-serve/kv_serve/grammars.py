@@ -81,29 +81,13 @@ class Grammars:
         self._ends = [self._words(each) for each in (model.stops, *([token] for token in closing))]
 
     def masks(self, grammar, limit):
-        """A function that makes what kvmlir.Server.add() takes, for each answer of at most `limit` tokens; None: of any
-        number. Near the limit what can end ends. Raises RequestError."""
+        """A function that makes a Mask, for each answer of at most `limit` tokens; None: of any number. Near the limit
+        what can end ends. Raises RequestError."""
         matcher = llguidance.LLMatcher(self._tokenizer, grammar)
         if matcher.is_error():
             raise _bad(matcher.get_error())
-        return lambda: self._mask(matcher.deep_copy(), limit)
-
-    def _mask(self, matcher, limit):
         hurry = None if limit is None else limit - min(_LAST_TOKENS, limit // 4)
-
-        def allow(answer, allowed):
-            if len(answer):
-                matcher.consume_token(int(answer[-1]))
-            llguidance.numpy.fill_next_token_bitmask(matcher, allowed.view(numpy.int32).reshape(1, -1))
-            if matcher.is_error():
-                raise ValueError(matcher.get_error())
-            if hurry is not None and len(answer) >= hurry:
-                for words in self._ends:
-                    if (allowed & words).any():
-                        allowed &= words
-                        return
-
-        return allow
+        return lambda: Mask(matcher.deep_copy(), hurry, self._ends)
 
     def _words(self, tokens):
         """As masks have them."""
@@ -111,3 +95,38 @@ class Grammars:
         for token in tokens:
             words[token // 32] |= numpy.uint32(1 << token % 32)
         return words
+
+
+class Mask:
+    """Arguments of kvmlir.Server.add() for one answer. From `hurry` tokens on, None: never, what can end ends by a
+    token of the first of `ends` that may come. refusal: a RequestError, once the grammar has turned out to be of no
+    use."""
+
+    def __init__(self, matcher, hurry, ends):
+        self._matcher, self._hurry, self._ends = matcher, hurry, ends
+        self._seen = 0  # tokens of the answer
+        self.refusal = None
+
+    def allow(self, answer, allowed):
+        matcher = self._follow(answer)
+        llguidance.numpy.fill_next_token_bitmask(matcher, allowed.view(numpy.int32).reshape(1, -1))
+        if matcher.is_error():
+            self.refusal = _bad(f"after {len(answer)} tokens none may come, or it is too complex: "
+                                f"{matcher.get_error()}")
+            raise self.refusal
+        if self._hurry is not None and len(answer) >= self._hurry:
+            for words in self._ends:
+                if (allowed & words).any():
+                    allowed &= words
+                    return
+
+    def drafts(self, answer):
+        """Tokens of the text that must follow, such as a property's name. Other tokens may spell the same text, and
+        the step that verifies these sees which the model takes."""
+        return self._follow(answer).compute_ff_tokens()
+
+    def _follow(self, answer):
+        for token in answer[self._seen:]:
+            self._matcher.consume_token(int(token))
+        self._seen = len(answer)
+        return self._matcher

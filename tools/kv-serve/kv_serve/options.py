@@ -45,6 +45,8 @@ def parse(arguments):
     for name, needed in _NEEDED.items():
         if getattr(options, name) and not getattr(options, needed):
             parser.error(f"{FLAGS[name]} is given, and no {FLAGS[needed]}")
+    if options.draft_length != parser.get_default("draft_length") and not options.draft:
+        parser.error("--draft-length is given, and no --draft")
     return options
 
 
@@ -77,6 +79,7 @@ def _add_computing(group):
         help="on a GPU: an answer does not depend on the requests beside it (on a CPU it never does)")
     add("--threads", type=integer(1, 4096), metavar="N", help="default: cores")
     _add_table(group, SERVER)
+    add("--draft", metavar="FOLDER", help="a smaller model with the same tokens, whose guesses the model verifies")
     add("--max-requests", type=integer(1, 2**31 - 1), default=1024, metavar="N",
         help="most requests that run and wait (default: 1024); more are refused by 429")
 
@@ -84,6 +87,9 @@ def _add_computing(group):
 def _add_cache(group):
     _add_table(group.add_mutually_exclusive_group(), [one for one in _CACHE if one.name in _SIZES])
     _add_table(group, [one for one in _CACHE if one.name not in _SIZES])
+    group.add_argument("--replicas", type=integer(1, 1024), default=1, metavar="N",
+                       help="caches of their own (default: 1; more on a CPU only); a request goes to the one that has "
+                            "most of its prefix")
     group.add_argument("--host-pages", type=_PAGES, metavar="N",
                        help="pages of host memory that back the cache (default: none; with a disk, a store or a peer, "
                             "as many as fit in 512 MiB)")

@@ -72,3 +72,4 @@ class Logged:
             if LOG.isEnabledFor(logging.INFO):
                 # As it was sent: a path that is decoded may have lines.
                 LOG.info("%s", record.line(scope["method"], scope["raw_path"].decode("ascii", "backslashreplace")))
+            record.generation = None  # timers of the connection keep the record for seconds

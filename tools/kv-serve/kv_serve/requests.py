@@ -14,15 +14,17 @@ from .json_body import parse
 class Asked:
     """sampling: arguments of kvmlir.Server.add. prompts: texts, token ids, or a chat's messages; once they are
     encoded, arrays of token ids. template: variables of the chat template. n, best_of: answers to each prompt that
-    are given, of those that are made. echoes: the prompts' texts, once they are encoded. shows_prompt: its log probabilities. grammar: of answers, as grammars.py has it. calls: how tools may be called,
-    as tool_calls.py has it. ignored: names of fields that nothing knows.
+    are given, of those that are made. echoes: the prompts' texts, once they are encoded. shows_prompt: its log
+    probabilities. grammar: of answers, as grammars.py has it. calls: how tools may be called, as tool_calls.py has it.
+    normalizes, in_base64: of embeddings. pairs: of what is compared, places among the prompts.
+    special_tokens: are added to a text, or are part of one. shows_tokens: as texts. ignored: names of fields that nothing knows.
     priority, explains: engine.Ticket's."""
 
     prompts: list
     sampling: dict
-    stops: list
-    stream: bool
-    include_usage: bool
+    stops: list = dataclasses.field(default_factory=list)
+    stream: bool = False
+    include_usage: bool = False
     continuous_usage: bool = False
     n: int = 1
     best_of: int = 1
@@ -33,6 +35,11 @@ class Asked:
     template: dict = dataclasses.field(default_factory=dict)
     grammar: Optional[str] = None
     calls: Optional[str] = None
+    normalizes: bool = True
+    in_base64: bool = False
+    pairs: list = dataclasses.field(default_factory=list)
+    special_tokens: Optional[bool] = None
+    shows_tokens: bool = False
     ignored: list = dataclasses.field(default_factory=list)
     priority: int = 0
     explains: bool = False
@@ -60,7 +67,7 @@ def chat_of(body, model):
     if choice != "none":
         found.template["tools"] = body["tools"]
         found.calls = choice
-    _set_grammar(found, asked, grammars.of_response_format(asked.response_format),
+    _set_grammar(found, asked, model, grammars.of_response_format(asked.response_format),
                  tool_calls.schema_of(choice, tools, asked.parallel_tool_calls is not False))
     return found
 
@@ -85,10 +92,57 @@ def read_completion(data, model):
         if asked.max_tokens == 1:  # of what clients see as the last token, whatever it is
             found.sampling["stop_tokens"] = []
     found.ignored = ignored
-    _set_grammar(found, asked)
+    _set_grammar(found, asked, model)
     return found
 
 
+def read_embeddings(data, model):
+    asked, ignored = bodies.read(bodies.EmbeddingRequest, parse(data))
+    return _embed(asked, model, asked.input, asked.pooling or "last", normalizes=asked.normalize is not False,
+                  in_base64=asked.encoding_format == "base64", ignored=ignored)
+
+
+def read_score(data, model):
+    asked, ignored = bodies.read(bodies.ScoreRequest, parse(data))
+    first, second = len(asked.text_1), len(asked.text_2)
+    if first not in (1, second):
+        raise RequestError(400, f"text_1 has {first} texts and text_2 {second}, allowed: one, or as many", "text_1")
+    return _embed(asked, model, asked.text_1 + asked.text_2, "last", ignored=ignored,
+                  pairs=[(i if first > 1 else 0, first + i) for i in range(second)])
+
+
+def _embed(asked, model, prompts, pooling, **more):
+    _check_model(asked, model)
+    sampling = {"embedding": pooling, "salt": asked.cache_salt, "max_new_tokens": 1, "seed": 0, "logit_bias": {}}
+    return Asked(prompts, sampling, has_answer=False, priority=asked.priority or 0, **more)
+
+
+def read_tokenize(data, model):
+    body = parse(data)
+    asked, ignored = bodies.read(bodies.TokenizeRequest, body)
+    if (asked.prompt is None) == (asked.messages is None):
+        raise RequestError(400, "prompt and messages are both given or both missing, allowed: one of them", "prompt")
+    if asked.prompt is None:
+        found = chat_of({name: value for name, value in body.items() if name in bodies.ChatRequest.model_fields}, model)
+    else:
+        _check_model(asked, model)
+        found = Asked([asked.prompt], {}, special_tokens=asked.add_special_tokens)
+    found.shows_tokens, found.ignored = bool(asked.return_token_strs), ignored
+    return found
+
+
+def read_detokenize(data, model):
+    asked, ignored = bodies.read(bodies.DetokenizeRequest, parse(data))
+    _check_model(asked, model)
+    for i, token in enumerate(asked.tokens):
+        if model.tokenizer.id_to_token(token) is None:
+            raise bad_field(f"tokens[{i}]", token, "a token of the model")
+    return Asked([asked.tokens], {}, echo=True, special_tokens=True, ignored=ignored)
+
+
+def _check_model(asked, model):
+    if asked.model is not None:
+        model.check_name(asked.model)
 
 
 def _message(place, given, message):
@@ -127,18 +181,18 @@ def _template(asked):
             "continues": continues}
 
 
-def _set_grammar(found, asked, *others):
+def _set_grammar(found, asked, model, *others):
     given = [one for one in (grammars.of_structured_outputs(asked.structured_outputs), *others) if one is not None]
     if len(given) > 1:
         raise RequestError(400, "the answer has more than one form, allowed: one of response_format, "
                                 "structured_outputs and a tool_choice that forces a call")
     if given:
         found.grammar = grammars.check(given[0])
+        found.sampling["stop_tokens"] = [*model.stops, *asked.stop_token_ids]  # nothing follows the form's end
 
 
 def _finish(asked, model, prompts, limit):
-    if asked.model is not None:
-        model.check_name(asked.model)
+    _check_model(asked, model)
 
     def choose(name, default):
         value = getattr(asked, name)

@@ -9,14 +9,14 @@ from .errors import RequestError, bad_field
 from .json_body import parse
 
 # Fields that a chat has under the same name, and those that change no answer.
-_SAME = ("model", "temperature", "top_p", "stream", "user", "metadata", "store", "parallel_tool_calls", "seed",
+SAME = ("model", "temperature", "top_p", "stream", "user", "metadata", "store", "parallel_tool_calls", "seed",
          "cache_salt", "top_k", "min_p", "top_logprobs", "safety_identifier", "prompt_cache_key", "service_tier")
 _OF_NO_USE = ("include", "truncation", "background", "stream_options", "max_tool_calls", "prompt_cache_retention")
 
 
 def read_response(data, model):
     body = parse(data)
-    known = {*_SAME, *_OF_NO_USE, "input", "instructions", "max_output_tokens", "tools", "tool_choice", "text",
+    known = {*SAME, *_OF_NO_USE, "input", "instructions", "max_output_tokens", "tools", "tool_choice", "text",
              "reasoning", "previous_response_id"}
     if body.get("previous_response_id") is not None:
         raise RequestError(400, "previous_response_id is given, allowed: the whole conversation as input; kv-serve "
@@ -26,7 +26,7 @@ def read_response(data, model):
             raise bad_field(name, body[name], "an object")
     if body.get("background"):
         raise bad_field("background", body["background"], "false")
-    chat = {name: body[name] for name in body if name in _SAME or name not in known}
+    chat = {name: body[name] for name in body if name in SAME or name not in known}
     chat["messages"] = _messages(body)
     chat["max_completion_tokens"] = body.get("max_output_tokens")
     chat["tools"], chat["tool_choice"] = _tools(body)
@@ -88,6 +88,7 @@ class Responses:
 
     model_name: str
     tokenizer: object
+    asked: object
 
     def __post_init__(self):
         self._id, self._item = f"resp_{uuid.uuid4().hex}", f"msg_{uuid.uuid4().hex}"

@@ -59,15 +59,15 @@ class Encoder:
         """An int32 array of a text or a list of token ids. Raises RequestError."""
         if isinstance(prompt, str):
             if (size := len(prompt.encode())) > self._most_bytes:
-                raise self._too_long(f"a prompt has {size} bytes", "prompt")
+                raise self._too_long(f"a prompt has {size} bytes", None)
             prompt = self.model.tokenizer.encode(prompt, **more).ids
         if len(prompt) > self.model.max_tokens:
             raise RequestError(400, f"{len(prompt)} prompt tokens, the model takes at most {self.model.max_tokens}",
                                None, "context_length_exceeded")
         return array("i", prompt)
 
-    def decode(self, tokens):
-        return self.model.tokenizer.decode(list(tokens), skip_special_tokens=True)
+    def decode(self, tokens, skip_special_tokens):
+        return self.model.tokenizer.decode(list(tokens), skip_special_tokens=skip_special_tokens)
 
     @property
     def _most_bytes(self):

@@ -18,7 +18,7 @@ from .errors import RequestError
 from .connection import SMALL
 from .requests import Asked
 from .served_model import NO_TEMPLATE
-from .text_process import HEAD, PIECE, SECONDS, TEMPLATE_SECONDS, Order
+from .text_process import HEAD, MAY_BE_CHATS, OF_CHATS, SECONDS, TEMPLATE_SECONDS, Order
 
 _WAIT = 4 * SECONDS  # of a clock: for processes that get no processor
 
@@ -51,13 +51,13 @@ class _Process:
         self._handle = os.pidfd_open(said["process"])
         return said["refusal"]
 
-    async def ask(self, kind, data):
+    async def ask(self, kind, pieces):
         """The request, with arrays of token ids. Raises RequestError, _Ended."""
         self._at = b""
-        self._writer.write(HEAD.pack(b"J", len(kind)) + kind.encode() + HEAD.pack(b"J", len(data)))
+        self._writer.write(HEAD.pack(b"J", len(kind)) + kind.encode() + HEAD.pack(b"J", sum(map(len, pieces))))
         with contextlib.suppress(ConnectionError):  # then it has ended, which reading shows
-            for i in range(0, len(data), PIECE):
-                self._writer.write(memoryview(data)[i:i + PIECE])
+            for piece in pieces:
+                self._writer.write(piece)
                 await self._writer.drain()
         while True:
             letter, data = await self._receive()
@@ -142,12 +142,12 @@ class TextPool:
     def takes_chats(self):
         return self._refusal is None
 
-    async def ask(self, kind, data):
-        """What a body asks for, with the token ids of its prompts. kind: of the body, "chat" or "text". Raises
+    async def ask(self, kind, pieces):
+        """What a body asks for, with the token ids of its prompts. kind: of READERS. pieces: of the body. Raises
         RequestError."""
-        if kind != "text" and self._refusal is not None:
+        if kind in OF_CHATS and self._refusal is not None:
             raise RequestError(400, self._refusal, "messages")
-        lane = self._lanes["large" if len(data) > SMALL else "text" if kind == "text" else "chat"]
+        lane = self._lanes["large" if sum(map(len, pieces)) > SMALL else "chat" if kind in MAY_BE_CHATS else "text"]
         async with lane.free:
             try:
                 process = lane.idle.pop() if lane.idle else (await self._fork(lane))[0]
@@ -157,7 +157,7 @@ class TextPool:
             is_done = False
             try:
                 async with asyncio.timeout(_WAIT):
-                    asked = await process.ask(kind, data)
+                    asked = await process.ask(kind, pieces)
                 is_done = True
                 return asked
             except RequestError:

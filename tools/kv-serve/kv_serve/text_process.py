@@ -19,14 +19,17 @@ import traceback
 from kv_generate.errors import GenerateFailure
 
 from .errors import RequestError
-from .requests import read_chat, read_completion
+from .requests import read_chat, read_completion, read_detokenize, read_embeddings, read_score, read_tokenize
 from .responses import read_response
 from .served_model import Encoder, ServedModel, own_words
 
 # Seconds of the processor: for a template, to be compiled and for one chat; for all else.
 TEMPLATE_SECONDS, SECONDS = 1.0, 30.0
 
-READERS = {"chat": read_chat, "text": read_completion, "responses": read_response}
+READERS = {"chat": read_chat, "text": read_completion, "responses": read_response, "embeddings": read_embeddings,
+           "score": read_score, "tokenize": read_tokenize, "detokenize": read_detokenize}
+OF_CHATS = ("chat", "responses")
+MAY_BE_CHATS = (*OF_CHATS, "tokenize")
 
 # Frames of both directions: a letter, the bytes that follow, and those. A job is the name of its reader, and the
 # body. It is answered by T where the template begins, R where its text is there, and then E, an error, or A, the
@@ -92,7 +95,7 @@ class _Worker:
 
     def _answer(self, kind, data):
         asked = READERS[kind](data, self._encoder.model)
-        if kind != "text":
+        if asked.template:  # a chat
             self._send(b"T")
             with _limited(TEMPLATE_SECONDS):
                 text = self._encoder.render(asked.prompts[0], asked.template)
@@ -100,9 +103,10 @@ class _Worker:
             # The template itself writes BOS where the model wants one.
             encoded = [self._encoder.encode(text, add_special_tokens=False)]
         else:
-            encoded = [self._encoder.encode(prompt) for prompt in asked.prompts]
+            encoded = [self._encoder.encode(prompt, add_special_tokens=asked.special_tokens is not False)
+                       for prompt in asked.prompts]
             if asked.echo:
-                asked.echoes = [self._encoder.decode(tokens) for tokens in encoded]
+                asked.echoes = [self._encoder.decode(tokens, not asked.special_tokens) for tokens in encoded]
         asked.prompts = len(encoded)
         self._send(b"A", json.dumps(dataclasses.asdict(asked)).encode())
         for tokens in encoded:

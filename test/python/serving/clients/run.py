@@ -1,7 +1,9 @@
-"""run.py [NAME...]: clients that others have written, against kv-serve with SmolLM2. Each use_NAME.py runs in an
-environment of its own in build/clients, with the packages that NAME.txt pins."""
+"""run.py [NAME...]: clients that others have written, against kv-serve with SmolLM2; or, where they ask much, with a
+tiny model. Each use_NAME.py runs in an environment of its own in build/clients, with the packages that NAME.txt pins.
+The name vllm must be given: it needs build/bench/engines (scripts/lib.sh, engines)."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,19 +11,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[3]
 PLACE = ROOT / "build/clients"
+ENGINES = ROOT / "build/bench/engines/bin/python"
 MOST = 1e-4  # between log probabilities
-
-
-def environment(name):
-    """Its interpreter."""
-    python, wanted = PLACE / name / "bin/python", (HERE / f"{name}.txt").read_text()
-    done = PLACE / name / "requirements.txt"
-    if not done.exists() or done.read_text() != wanted:
-        subprocess.run([sys.executable, "-m", "venv", PLACE / name], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r",
-                        HERE / f"{name}.txt"], check=True)
-        done.write_text(wanted)
-    return python
+TINY = {"answers": ("--pages", 512, "--host-pages", 512), "schemathesis": ("--pages", 512)}  # the server's options
 
 
 def make_model():
@@ -65,17 +57,24 @@ def check_sums(folder, sums):
 
 
 def main(names):
-    from serve_process import Serve
+    from serve_process import Serve, make_tiny
+    from tools import pinned_environment
     PLACE.mkdir(parents=True, exist_ok=True)
     folder, tokenizer = make_model()
     failed = []
     for name in names or sorted(path.stem for path in HERE.glob("*.txt")):
-        python = environment(name)
-        # The page continues texts where there is no chat template.
-        for served in (folder, without_template(folder)) if name == "browser" else (folder,):
-            with Serve(served, threads=2) as server:
-                given = [f"{server.url}/v1", "smollm2", *[tokenizer] * (name not in ("langchain", "litellm"))]
-                if subprocess.run([python, HERE / f"use_{name}.py", *given], cwd=tokenizer).returncode:
+        python = ENGINES if name == "vllm" else pinned_environment(HERE / f"{name}.txt", PLACE / name)
+        served, given = [folder], ["smollm2", *[tokenizer] * (name not in ("langchain", "litellm"))]
+        if name in TINY:
+            shutil.rmtree(PLACE / "tiny", ignore_errors=True)
+            (PLACE / "tiny").mkdir()
+            served, given = [make_tiny(PLACE / "tiny", "--embeddings")], ["tiny"]
+        elif name == "browser":  # the page continues texts where there is no chat template
+            served.append(without_template(folder))
+        for each in served:
+            with Serve(each, *TINY.get(name, ()), threads=2) as server:
+                if subprocess.run([python, HERE / f"use_{name}.py", f"{server.url}/v1", *given],
+                                  cwd=tokenizer).returncode or not server.is_idle():
                     failed.append(name)
         if name == "lm_eval" and name not in failed:
             check_sums(folder, json.loads((tokenizer / "lm_eval.json").read_text()))

@@ -4,9 +4,11 @@ from .module_types import quoted
 
 
 class EntryWriter:
-    """Of the module whose types are `types`; `functions`: the name of each layer's function."""
+    """Of the module whose types are `types`; `functions`: the name of each layer's function. embeds: whether the entry
+    gives hidden states, too."""
 
-    def __init__(self, types, functions):
+    def __init__(self, types, functions, embeds):
+        self.embeds = embeds
         self.types = types
         self.config = types.config
         self.functions = functions
@@ -75,18 +77,27 @@ class EntryWriter:
         c = self.config
         x, logits = self.types.rows(c.hidden), self.types.rows(c.vocab)
         head, embedding = c.head, c.embedding
-        head_type = self.types.weight_type(head)
+        head_type, last = self.types.weight_type(head), f"x{c.layers}"
         arguments = ['%tokens: tensor<?xi32> {kv.name = "tokens", kv.dims = ["T"]}',
                      '%row_offsets: tensor<?xi32> {kv.name = "row_offsets", kv.dims = ["offsets"]}',
                      '%logit_rows: tensor<?xi32> {kv.name = "logit_rows", kv.dims = ["R"]}',
                      *(f"%{name}: !{name} {{kv.name = {quoted(name)}}}"
                        for name in self.types.collections())]
+        results = [(logits, '{kv.name = "logits", kv.dims = ["R"]}')]
+        returned, hidden = "%logits", ""
+        if self.embeds:
+            arguments.insert(3, '%hidden_rows: tensor<?xi32> {kv.name = "hidden_rows", kv.dims = ["E"]}')
+            results.append((x, '{kv.name = "hidden", kv.dims = ["E"]}'))
+            returned += ", %hidden"
+            hidden = f"""{self.gather("embedding", "hidden_rows", last, x, "f32", "The wanted hidden states.")}
+    %hidden = call @rms_norm(%embedding, %final_norm) : ({x}, tensor<{c.hidden}xf32>) -> {x}
+
+"""
         arguments += [f"%{w.argument}: {self.types.weight_type(w)} {{kv.weight = {quoted(w.name)}}}"
                       for w in c.weights()]
         signature = ",\n      ".join(arguments)
         layers = self.calls(x)
         before, operand, operand_type = self.types.widened(head.argument, head_type, *head.shape)
-        last = f"x{c.layers}"
         result, adjust = "logits", ""
         if c.logit_scale != 1 or c.logit_cap:
             result = "products"
@@ -95,7 +106,7 @@ class EntryWriter:
   // One step: the new tokens of every sequence in, the logits of the wanted rows out.
   func.func @forward(
       {signature})
-      -> ({logits} {{kv.name = "logits", kv.dims = ["R"]}})
+      -> ({", ".join(f"{kind} {attributes}" for kind, attributes in results)})
       attributes {{kv.entry}} {{
     %c0 = arith.constant 0 : index
     %zero = arith.constant 0.0 : f32
@@ -105,7 +116,7 @@ class EntryWriter:
 
 {chr(10).join(layers)}
 
-{self.gather("last", "logit_rows", last, x, "f32", "Only the wanted rows go further.")}
+{hidden}{self.gather("last", "logit_rows", last, x, "f32", "Only the wanted rows go further.")}
 
     // The logits.
     %normal = call @rms_norm(%last, %final_norm) : ({x}, tensor<{c.hidden}xf32>) -> {x}
@@ -114,5 +125,5 @@ class EntryWriter:
 {before}    %{result} = linalg.matmul indexing_maps = [#lhs, #rhs, #out]
         ins(%normal, %{operand} : {x}, {operand_type})
         outs(%logits_zero : {logits}) -> {logits}
-{adjust}    return %logits : {logits}
+{adjust}    return {returned} : {", ".join(kind for kind, _ in results)}
   }}"""

@@ -20,10 +20,10 @@ EXPERT_MAPS = """
 
 
 class ModuleWriter:
-    """Takes what ModuleTypes takes."""
+    """Takes what ModuleTypes takes. embeds: EntryWriter's."""
 
-    def __init__(self, config, *arguments, **options):
-        self.config = config
+    def __init__(self, config, *arguments, embeds=False, **options):
+        self.config, self.embeds = config, embeds
         self.types = ModuleTypes(config, *arguments, **options)
 
     def text(self):
@@ -33,7 +33,7 @@ class ModuleWriter:
         parts = HelperFunctions(self.types).text()
         parts += [(RecurrentLayerWriter if kind[0] is self.types.states else LayerWriter)(
             self.types, name, *kind[:2], first).text() for kind, (name, first) in kinds.items()]
-        parts.append(EntryWriter(self.types, functions).forward())
+        parts.append(EntryWriter(self.types, functions, self.embeds).forward())
         return self.head() + "\n\n".join(parts) + "\n}\n"
 
     def head(self):
