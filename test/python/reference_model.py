@@ -4,7 +4,7 @@ with the importer but the names of the weights. Written from the models' definit
 
 import numpy as np
 
-import reference_recurrent
+from reference_recurrent import delta_net, mamba, normal, sigmoid, silu
 
 
 def bf16(values):
@@ -12,10 +12,6 @@ def bf16(values):
     bits = np.asarray(values, dtype=np.float32).view(np.uint32).astype(np.uint64)
     bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000
     return bits.astype(np.uint32).view(np.float32).astype(np.float64)
-
-
-def rms_norm(x, weight, eps):
-    return x / np.sqrt((x * x).mean(axis=-1, keepdims=True) + eps) * weight
 
 
 def rotate(x, angles, stretch):
@@ -40,8 +36,15 @@ def growth(scaling, key):
     return 0.1 * scaling.get(key, 1) * np.log(scaling["factor"]) + 1 if scaling else 1
 
 
-def latent_attention(raw, linear, norm, h, angles, visible, cache_dtype):
+def latent_attention(layer, h):
     """Keys and values of every head are made of each token's latent, as the models are defined."""
+    def linear(x, name):
+        return layer.linear(x, f"self_attn.{name}")
+
+    def norm(x, name):
+        return normal(x, layer.weights[f"{layer.prefix}self_attn.{name}.weight"], 1e-6)
+
+    raw, angles = layer.raw, layer.model.angles
     heads, rank, count = raw["num_attention_heads"], raw["kv_lora_rank"], len(h)
     plain, rotary, width = raw["qk_nope_head_dim"], raw["qk_rope_head_dim"], raw["v_head_dim"]
     scaling = raw.get("rope_scaling") or {}
@@ -54,7 +57,7 @@ def latent_attention(raw, linear, norm, h, angles, visible, cache_dtype):
     latent, key = np.split(linear(h, "kv_a_proj_with_mqa"), [rank], axis=1)
     latent = norm(latent, "kv_a_layernorm")
     key = rotate_pairs(key[:, None], angles, stretch)
-    if cache_dtype == "bf16":
+    if layer.model.cache_dtype == "bf16":
         latent, key = bf16(latent), bf16(key)
     up = linear(latent, "kv_b_proj").reshape(count, heads, plain + width)
     turned = rotate_pairs(q[..., plain:], angles, stretch)
@@ -64,7 +67,7 @@ def latent_attention(raw, linear, norm, h, angles, visible, cache_dtype):
     out = np.empty((count, heads, width))
     for head in range(heads):
         scores = q[:, head, :plain] @ up[:, head, :plain].T + turned[:, head] @ key[:, 0].T
-        scores = np.where(visible, scores * scale, -np.inf)
+        scores = np.where(layer.visible, scores * scale, -np.inf)
         scores = np.exp(scores - scores.max(axis=1, keepdims=True))
         out[:, head] = scores / scores.sum(axis=1, keepdims=True) @ up[:, head, plain:]
     return linear(out.reshape(count, heads * width), "o_proj")
@@ -72,10 +75,6 @@ def latent_attention(raw, linear, norm, h, angles, visible, cache_dtype):
 
 def tanh_cap(x, cap):
     return x if cap is None else cap * np.tanh(x / cap)
-
-
-def silu(x):
-    return x / (1 + np.exp(-x))
 
 
 def gelu_tanh(x):
@@ -120,8 +119,9 @@ def as_they_are(rows, name):
     return rows
 
 
-def mixture(raw, weights, prefix, h, rounded):
+def mixture(layer, h):
     """The experts of one layer, row by row and expert by expert."""
+    raw, weights, prefix, rounded = layer.raw, layer.weights, layer.prefix, layer.model.rounded
     gpt_oss = raw["model_type"] == "gpt_oss"
     granite = raw["model_type"] == "granitemoehybrid"
     router = prefix + ("mlp.router" if gpt_oss else
@@ -131,14 +131,14 @@ def mixture(raw, weights, prefix, h, rounded):
     corrected = raw.get("topk_method") == "noaux_tc"
     keys = scores
     if corrected:
-        keys = 1 / (1 + np.exp(-scores)) + weights[f"{router}.e_score_correction_bias"]
+        keys = sigmoid(scores) + weights[f"{router}.e_score_correction_bias"]
     if raw.get("topk_method") in ("noaux_tc", "group_limited_greedy"):
         keys = within_groups(keys, raw["n_group"], raw["topk_group"], 2 if corrected else 1)
     out = np.zeros_like(h)
     for t, row in enumerate(h):
         chosen = sorted(range(scores.shape[1]), key=lambda e: -keys[t, e])[:count]
         over = chosen if gpt_oss or granite or raw["norm_topk_prob"] else range(scores.shape[1])
-        parts = (1 / (1 + np.exp(-scores[t])) if corrected
+        parts = (sigmoid(scores[t]) if corrected
                  else np.exp(scores[t] - max(scores[t, e] for e in chosen)))
         total = 1 if corrected and not raw["norm_topk_prob"] else sum(parts[e] for e in over)
         for e in chosen:
@@ -175,143 +175,163 @@ def within_groups(keys, count, kept, best):
     return out
 
 
+class Model:
+    """What all layers share for a sequence of `count` tokens."""
+
+    def __init__(self, raw, weights, count, cache_dtype, rounded):
+        self.raw, self.cache_dtype, self.rounded = raw, cache_dtype, rounded
+        self.weights = {name: np.asarray(w, dtype=np.float64) for name, w in weights.items()}
+        self.kind = kind = raw["model_type"]
+        self.gemma, self.granite = kind == "gemma3_text", kind in ("granite", "granitemoehybrid")
+        positions = np.arange(count)
+        self.distance = positions[:, None] - positions[None, :]
+        rotated = round(raw["head_dim"] * raw.get("partial_rotary_factor", 1))
+        scaling = raw.get("rope_scaling")
+        self.angles = np.outer(positions, frequencies(raw["rope_theta"], scaling, rotated))
+        if raw.get("position_embedding_type") == "nope":
+            self.angles *= 0
+        if self.gemma:
+            self.local_angles = np.outer(positions, frequencies(raw["rope_local_base_freq"], None, raw["head_dim"]))
+        self.scale = 1 / np.sqrt(raw["query_pre_attn_scalar" if self.gemma else "head_dim"])
+        if self.granite:
+            self.scale = raw["attention_multiplier"]
+        scaling = scaling or {}
+        # Of rotated queries and keys.
+        self.stretch = 0.1 * np.log(scaling["factor"]) + 1 if scaling.get("rope_type") == "yarn" else 1
+        if "long_factor" in scaling:
+            original = raw["original_max_position_embeddings"]
+            self.stretch = np.sqrt(1 + np.log(raw["max_position_embeddings"] / original) / np.log(original))
+
+    def norm(self, x, name):
+        one_plus = self.gemma or self.kind == "qwen3_next"
+        return normal(x, self.weights[f"{name}.weight"] + one_plus, self.raw["rms_norm_eps"])
+
+
+class Layer:
+    def __init__(self, model, index):
+        self.model, self.raw, self.weights = model, model.raw, model.weights
+        self.index, self.prefix = index, f"model.layers.{index}."
+        kinds, window = model.raw.get("layer_types"), model.raw.get("sliding_window")
+        self.kind = kinds and kinds[index]
+        self.slides = window and (not kinds or self.kind == "sliding_attention")
+        self.visible = model.distance >= 0
+        if self.slides:
+            self.visible &= model.distance < window
+
+    def norm(self, x, name):
+        return self.model.norm(x, self.prefix + name)
+
+    def linear(self, x, name):
+        name = self.prefix + name
+        out = self.model.rounded(x, f"{name}.weight") @ self.weights[f"{name}.weight"].T
+        return out + self.weights.get(f"{name}.bias", 0)
+
+    def gated(self, h, name, function=silu):
+        """Rows through the three weights of `name`, of which one is the gate."""
+        made = function(self.linear(h, f"{name}.gate_proj")) * self.linear(h, f"{name}.up_proj")
+        return self.linear(made, f"{name}.down_proj")
+
+    def heads(self, q, k, v):
+        """What each head makes of queries, keys and values [T, heads, D]."""
+        model, out = self.model, np.empty_like(q)
+        for head in range(q.shape[1]):
+            shared = head // (q.shape[1] // k.shape[1])
+            scores = tanh_cap(q[:, head] @ k[:, shared].T * model.scale,
+                              self.raw.get("attn_logit_softcapping"))
+            scores = np.where(self.visible, scores, -np.inf)
+            sink = self.weights[self.prefix + "self_attn.sinks"][head] if model.kind == "gpt_oss" else -np.inf
+            most = np.maximum(scores.max(axis=1, keepdims=True), sink)
+            scores = np.exp(scores - most)
+            total = scores.sum(axis=1, keepdims=True) + np.exp(sink - most)
+            out[:, head] = scores / total @ v[:, shared]
+        return out
+
+    def attention(self, h):
+        model, raw, kind, count = self.model, self.raw, self.model.kind, len(h)
+        if kind.startswith("deepseek"):
+            return latent_attention(self, h)
+        dim, heads, kv_heads = (raw[name] for name in ("head_dim", "num_attention_heads", "num_key_value_heads"))
+        if kind == "phi3":
+            q, k, v = np.split(self.linear(h, "self_attn.qkv_proj"),
+                               [heads * dim, (heads + kv_heads) * dim], axis=1)
+        else:
+            q, k, v = (self.linear(h, f"self_attn.{n}_proj") for n in "qkv")
+        if kind == "olmo2":
+            q, k = self.norm(q, "self_attn.q_norm"), self.norm(k, "self_attn.k_norm")
+        if kind == "qwen3_next":  # of each head the query, then the gate
+            q, gate = np.split(q.reshape(count, heads, 2 * dim), 2, axis=2)
+        q = q.reshape(count, heads, dim)
+        k, v = k.reshape(count, kv_heads, dim), v.reshape(count, kv_heads, dim)
+        if model.gemma or kind.startswith("qwen3"):
+            q, k = self.norm(q, "self_attn.q_norm"), self.norm(k, "self_attn.k_norm")
+        angles = model.local_angles if model.gemma and self.slides else model.angles
+        q, k = rotate(q, angles, model.stretch), rotate(k, angles, model.stretch)
+        if model.cache_dtype == "bf16":
+            k, v = bf16(k), bf16(v)
+        out = self.heads(q, k, v)
+        if kind == "qwen3_next":
+            out = out * sigmoid(gate)
+        return self.linear(out.reshape(count, heads * dim), "self_attn.o_proj")
+
+    def mixer(self, h):
+        """Attention, or what stands in its place in recurrent layers."""
+        for name, part, of in (("linear_attention", "linear_attn", delta_net), ("mamba", "mamba", mamba)):
+            if self.kind == name:
+                return of(self.raw, self.weights, f"{self.prefix}{part}.", h,
+                          lambda rows, weight: self.linear(rows, f"{part}.{weight}"))
+        return self.attention(h)
+
+    def mlp(self, h):
+        raw, kind = self.raw, self.model.kind
+        if kind in ("qwen3_moe", "gpt_oss"):
+            return mixture(self, h)
+        if kind == "granitemoehybrid":
+            gate, up = np.split(self.linear(h, "shared_mlp.input_linear"), 2, axis=1)
+            made = self.linear(silu(gate) * up, "shared_mlp.output_linear")
+            return made + mixture(self, h) if raw["num_local_experts"] else made
+        if kind == "qwen3_next" and raw["num_experts"]:
+            asked = h @ self.weights[f"{self.prefix}mlp.shared_expert_gate.weight"][0]
+            return mixture(self, h) + sigmoid(asked)[:, None] * self.gated(h, "mlp.shared_expert")
+        if kind.startswith("deepseek") and self.index >= raw["first_k_dense_replace"]:
+            return mixture(self, h) + self.gated(h, "mlp.shared_experts")
+        if kind == "phi3":
+            gate, up = np.split(self.linear(h, "mlp.gate_up_proj"), 2, axis=1)
+            return self.linear(silu(gate) * up, "mlp.down_proj")
+        return self.gated(h, "mlp", gelu_tanh if self.model.gemma else silu)
+
+    def __call__(self, x):
+        if self.model.kind == "olmo2":
+            x = x + self.norm(self.attention(x), "post_attention_layernorm")
+            return x + self.norm(self.mlp(x), "post_feedforward_layernorm")
+        if self.model.gemma:
+            h = self.attention(self.norm(x, "input_layernorm"))
+            x = x + self.norm(h, "post_attention_layernorm")
+            h = self.mlp(self.norm(x, "pre_feedforward_layernorm"))
+            return x + self.norm(h, "post_feedforward_layernorm")
+        residual = self.raw["residual_multiplier"] if self.model.granite else 1
+        x = x + residual * self.mixer(self.norm(x, "input_layernorm"))
+        return x + residual * self.mlp(self.norm(x, "post_attention_layernorm"))
+
+
+def hidden(raw, weights, tokens, cache_dtype, rounded=as_they_are):
+    """(model, [T, hidden size] of all positions): what the head makes logits of. The arguments are logits()'."""
+    model = Model(raw, weights, len(tokens), cache_dtype, rounded)
+    x = model.weights["model.embed_tokens.weight"][tokens]
+    if model.granite:
+        x = x * raw["embedding_multiplier"]
+    if model.gemma:
+        x = x * np.sqrt(raw["hidden_size"])
+    for index in range(raw["num_hidden_layers"]):
+        x = Layer(model, index)(x)
+    return model, model.norm(x, "model.norm")
+
+
 def logits(raw, weights, tokens, cache_dtype, rounded=as_they_are):
     """[T, vocab] of all positions; `raw` is config.json, `weights` name -> array. `rounded(rows,
     name)`: what becomes of rows before the weight `name` multiplies them."""
-    weights = {name: np.asarray(w, dtype=np.float64) for name, w in weights.items()}
-    kind = raw["model_type"]
-    gemma, granite = kind == "gemma3_text", kind in ("granite", "granitemoehybrid")
-    one_plus = gemma or kind == "qwen3_next"
-    dim, eps, width = raw["head_dim"], raw["rms_norm_eps"], raw["hidden_size"]
-    heads, kv_heads = raw["num_attention_heads"], raw["num_key_value_heads"]
-    count = len(tokens)
-    positions = np.arange(count)
-    rotated = round(dim * raw.get("partial_rotary_factor", 1))
-    angles = np.outer(positions, frequencies(raw["rope_theta"], raw.get("rope_scaling"), rotated))
-    if raw.get("position_embedding_type") == "nope":
-        angles *= 0
-    if gemma:
-        local_angles = np.outer(positions, frequencies(raw["rope_local_base_freq"], None, dim))
-    distance = positions[:, None] - positions[None, :]
-    kinds = raw.get("layer_types")
-    scale = 1 / np.sqrt(raw["query_pre_attn_scalar"] if gemma else dim)
-    if granite:
-        scale = raw["attention_multiplier"]
-    residual = raw["residual_multiplier"] if granite else 1
-    scaling = raw.get("rope_scaling") or {}
-    # Of rotated queries and keys.
-    stretch = 0.1 * np.log(scaling["factor"]) + 1 if scaling.get("rope_type") == "yarn" else 1
-    if "long_factor" in scaling:
-        original = raw["original_max_position_embeddings"]
-        stretch = np.sqrt(1 + np.log(raw["max_position_embeddings"] / original) / np.log(original))
-
-    def norm(x, name):
-        weight = weights[f"{name}.weight"]
-        return rms_norm(x, 1 + weight if one_plus else weight, eps)
-
-    x = weights["model.embed_tokens.weight"][tokens]
-    if granite:
-        x = x * raw["embedding_multiplier"]
-    if gemma:
-        x = x * np.sqrt(width)
-    for layer in range(raw["num_hidden_layers"]):
-        prefix = f"model.layers.{layer}."
-        visible = distance >= 0
-        slides = raw.get("sliding_window") and (not kinds or kinds[layer] == "sliding_attention")
-        if slides:
-            visible &= distance < raw["sliding_window"]
-
-        def linear(value, name):
-            name = f"{prefix}{name}"
-            out = rounded(value, f"{name}.weight") @ weights[f"{name}.weight"].T
-            bias = weights.get(f"{name}.bias")
-            return out if bias is None else out + bias
-
-        def attention(h):
-            if kind.startswith("deepseek"):
-                return latent_attention(
-                    raw, lambda x, name: linear(x, f"self_attn.{name}"),
-                    lambda x, name: rms_norm(x, weights[f"{prefix}self_attn.{name}.weight"], 1e-6),
-                    h, angles, visible, cache_dtype)
-            if kind == "phi3":
-                q, k, v = np.split(linear(h, "self_attn.qkv_proj"),
-                                   [heads * dim, (heads + kv_heads) * dim], axis=1)
-            else:
-                q, k, v = (linear(h, f"self_attn.{n}_proj") for n in "qkv")
-            if kind == "olmo2":
-                q, k = norm(q, prefix + "self_attn.q_norm"), norm(k, prefix + "self_attn.k_norm")
-            if kind == "qwen3_next":  # of each head the query, then the gate
-                q, gate = np.split(q.reshape(count, heads, 2 * dim), 2, axis=2)
-            q = q.reshape(count, heads, dim)
-            k, v = k.reshape(count, kv_heads, dim), v.reshape(count, kv_heads, dim)
-            if gemma or kind.startswith("qwen3"):
-                q, k = norm(q, prefix + "self_attn.q_norm"), norm(k, prefix + "self_attn.k_norm")
-            turned = local_angles if gemma and slides else angles
-            q, k = rotate(q, turned, stretch), rotate(k, turned, stretch)
-            if cache_dtype == "bf16":
-                k, v = bf16(k), bf16(v)
-            out = np.empty_like(q)
-            for head in range(heads):
-                shared = head // (heads // kv_heads)
-                scores = tanh_cap(q[:, head] @ k[:, shared].T * scale,
-                                  raw.get("attn_logit_softcapping"))
-                scores = np.where(visible, scores, -np.inf)
-                sink = weights[prefix + "self_attn.sinks"][head] if kind == "gpt_oss" else -np.inf
-                most = np.maximum(scores.max(axis=1, keepdims=True), sink)
-                scores = np.exp(scores - most)
-                total = scores.sum(axis=1, keepdims=True) + np.exp(sink - most)
-                out[:, head] = scores / total @ v[:, shared]
-            if kind == "qwen3_next":
-                out = out * reference_recurrent.sigmoid(gate)
-            return linear(out.reshape(count, heads * dim), "self_attn.o_proj")
-
-        def mixer(h):
-            # What stands in place of attention in recurrent layers.
-            for name, part, of in (("linear_attention", "linear_attn", reference_recurrent.delta_net),
-                                   ("mamba", "mamba", reference_recurrent.mamba)):
-                if kinds and kinds[layer] == name:
-                    return of(raw, weights, f"{prefix}{part}.", h,
-                              lambda rows, weight: linear(rows, f"{part}.{weight}"))
-            return attention(h)
-
-        def mlp(h):
-            if kind in ("qwen3_moe", "gpt_oss"):
-                return mixture(raw, weights, prefix, h, rounded)
-            if kind == "granitemoehybrid":
-                gate, up = np.split(linear(h, "shared_mlp.input_linear"), 2, axis=1)
-                made = linear(silu(gate) * up, "shared_mlp.output_linear")
-                return made + mixture(raw, weights, prefix, h, rounded) if raw["num_local_experts"] else made
-            if kind == "qwen3_next" and raw["num_experts"]:
-                made = silu(linear(h, "mlp.shared_expert.gate_proj"))
-                made = made * linear(h, "mlp.shared_expert.up_proj")
-                asked = h @ weights[f"{prefix}mlp.shared_expert_gate.weight"][0]
-                return (mixture(raw, weights, prefix, h, rounded)
-                        + reference_recurrent.sigmoid(asked)[:, None]
-                        * linear(made, "mlp.shared_expert.down_proj"))
-            if kind.startswith("deepseek") and layer >= raw["first_k_dense_replace"]:
-                shared = silu(linear(h, "mlp.shared_experts.gate_proj"))
-                shared = shared * linear(h, "mlp.shared_experts.up_proj")
-                return (mixture(raw, weights, prefix, h, rounded)
-                        + linear(shared, "mlp.shared_experts.down_proj"))
-            if kind == "phi3":
-                gate, up = np.split(linear(h, "mlp.gate_up_proj"), 2, axis=1)
-            else:
-                gate, up = linear(h, "mlp.gate_proj"), linear(h, "mlp.up_proj")
-            return linear((gelu_tanh if gemma else silu)(gate) * up, "mlp.down_proj")
-
-        if kind == "olmo2":
-            x = x + norm(attention(x), prefix + "post_attention_layernorm")
-            x = x + norm(mlp(x), prefix + "post_feedforward_layernorm")
-        elif gemma:
-            h = attention(norm(x, prefix + "input_layernorm"))
-            x = x + norm(h, prefix + "post_attention_layernorm")
-            h = mlp(norm(x, prefix + "pre_feedforward_layernorm"))
-            x = x + norm(h, prefix + "post_feedforward_layernorm")
-        else:
-            x = x + residual * mixer(norm(x, prefix + "input_layernorm"))
-            x = x + residual * mlp(norm(x, prefix + "post_attention_layernorm"))
+    model, rows = hidden(raw, weights, tokens, cache_dtype, rounded)
     head = "lm_head.weight" if "lm_head.weight" in weights else "model.embed_tokens.weight"
-    out = rounded(norm(x, "model.norm"), head) @ weights[head].T
-    if granite:
+    out = rounded(rows, head) @ model.weights[head].T
+    if model.granite:
         out = out / raw["logits_scaling"]
     return tanh_cap(out, raw.get("final_logit_softcapping"))

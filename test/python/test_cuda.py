@@ -13,7 +13,7 @@ import pytest
 
 from float_weights import matrices, settings
 from kv_import import synthetic
-from tools import KV_IMPORT, ROOT, find, run
+from tools import KV_IMPORT, QUICK, ROOT, find, run
 
 KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
 FAKE = os.environ.get("KV_FAKE_CUDA", ROOT / "build/release/lib/libkv_fake_cuda.so")
@@ -101,7 +101,7 @@ CACHES = {"continuous": r"!kv.collection<continuous, bf16, \1, max_seq = 64>",
 
 
 def check_tokens(folder, model, *flags, change=lambda text: text, pages=40, limit=LIMIT,
-                 chips="sm_80,sm_90a", device=0):
+                 chips="sm_80,sm_90a", device=0, **environment):
     """The imported model, compiled for some chips, gives the CPU's tokens on a device of the fake
     driver, and nearly its logits."""
     done = run(KV_IMPORT, model, "-o", folder, "--page", "16", *flags)
@@ -109,7 +109,8 @@ def check_tokens(folder, model, *flags, change=lambda text: text, pages=40, limi
     (folder / "model.mlir").write_text(change((folder / "model.mlir").read_text()))
     for target, artifact in (("cpu", "cpu.so"), (f"cuda:{chips}", "cuda.so")):
         done = subprocess.run([KV_COMPILE, folder / "model.mlir", "-o", folder / artifact,
-                               f"--target={target}"], capture_output=True, text=True, timeout=300)
+                               f"--target={target}", *((QUICK,) if target == "cpu" else ())],
+                              capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stderr[:2000]
     random = np.random.default_rng(3)
     requests = "".join(json.dumps({"id": str(i), "tokens": random.integers(0, 256, n).tolist(),
@@ -118,7 +119,8 @@ def check_tokens(folder, model, *flags, change=lambda text: text, pages=40, limi
     tokens, logits = serve(folder, "cpu.so", "cpu", requests, pages)
     trace = folder / "trace"
     cuda_tokens, cuda_logits = serve(folder, "cuda.so", f"cuda:{device}", requests, pages,
-                                     KV_CUDA_DRIVER=str(FAKE), KV_FAKE_CUDA_TRACE=str(trace))
+                                     KV_CUDA_DRIVER=str(FAKE), KV_FAKE_CUDA_TRACE=str(trace),
+                                     **environment)
     difference = np.abs(cuda_logits - logits).max() / np.abs(logits).max()
     assert difference < limit
     assert cuda_tokens == tokens and all(len(t) == NEW_TOKENS for t in tokens.values())
@@ -161,13 +163,14 @@ def test_merged_attentions(tmp_path):
     assert "launch kv_merge_sides" in trace
 
 
-@pytest.mark.parametrize("device, prompts", ((3, "prefill"), (5, "tensor")), ids=("12.0", "10.0"))
-def test_later_chips(tmp_path, device, prompts):
-    """Of four generations in one artifact, each GPU takes its own code."""
+@pytest.mark.parametrize("device, prompts", ((2, "prefill"), (0, "tiles"), (3, "prefill"), (5, "tensor")),
+                         ids=("8.6", "9.0", "12.0", "10.0"))
+def test_kernels_from_ptx(tmp_path, device, prompts):
+    """Of four generations in one artifact, each GPU takes its own code, whose PTX the emulator executes."""
     config = synthetic.make_config("llama", **KINDS["llama"])
     synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
-    trace = check_tokens(tmp_path, tmp_path / "hf", chips="sm_80,sm_90a,sm_100a,sm_120",
-                         device=device)
+    trace = check_tokens(tmp_path, tmp_path / "hf", chips="sm_80,sm_90a,sm_100a,sm_120", device=device,
+                         KV_FAKE_CUDA_PTX=str(Path(FAKE).parents[1]))
     check_steps(trace)
     assert f"launch kv_attention_{prompts}_bf16_64 " in trace
 

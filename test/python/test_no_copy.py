@@ -3,7 +3,9 @@ every entry of test/, and every geometry. Nothing else here has six dimensions."
 
 import re
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +21,12 @@ FORBIDDEN = re.compile(
 
 
 def dump(text, pipeline):
-    done = subprocess.run([KV_OPT, f"--{pipeline}", "--mlir-print-ir-after-all", "-o", "/dev/null",
-                           "--mlir-disable-threading"], input=text.encode(), capture_output=True,
-                          timeout=120)
-    return done.returncode, done.stderr.decode()
+    """The status, and the IR after each pass: in files, since the standard error has no buffer."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([KV_OPT, f"--{pipeline}", "--mlir-print-ir-after-all",
+                               f"--mlir-print-ir-tree-dir={folder}", "-o", "/dev/null", "--mlir-disable-threading"],
+                              input=text.encode(), capture_output=True, timeout=120)
+        return done.returncode, "".join(path.read_text() for path in Path(folder).rglob("*.mlir"))
 
 
 def copies(ir):

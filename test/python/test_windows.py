@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kv_import import synthetic
-from tools import KV_IMPORT, find, manifest, run
+from tools import KV_IMPORT, find, manifest, of_pipeline, run
 
 KV_COMPILE, KV_RUN = find("kv-compile"), find("kv-run")
 pytestmark = pytest.mark.skipif(not (KV_COMPILE and KV_RUN), reason="kv-run is not built")
@@ -32,7 +32,7 @@ class Model:
                        *["--keep-all"] * keep_all)
             assert done.returncode == 0, done.stderr
             subprocess.run([KV_COMPILE, out / "model.mlir", "-o", out / "model.so",
-                            f"--pipeline={pipeline}"], check=True, timeout=300)
+                            *of_pipeline(pipeline, page != 16)], check=True, timeout=300)
         return out
 
     def serve(self, artifact, requests, *options):

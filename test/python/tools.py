@@ -61,6 +61,17 @@ def manifest(artifact):
         return json.loads(Path(file.name).read_text().rstrip("\0"))
 
 
+def pinned_environment(requirements, folder):
+    """The interpreter of an environment in `folder` with the packages that the file `requirements` pins."""
+    python, wanted, done = folder / "bin/python", requirements.read_text(), folder / "requirements.txt"
+    if not done.exists() or done.read_text() != wanted:
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", requirements],
+                       check=True)
+        done.write_text(wanted)
+    return python
+
+
 def find(name, *places):
     """A built program: named by an environment variable (KV_RUN for kv-run), in build/release,
     in PATH or in one of the places; None when there is none."""

@@ -10,7 +10,7 @@ import kvmlir
 import numpy as np
 from kv_import import synthetic
 from test_cuda import FAKE
-from tools import KV_IMPORT, find, run
+from tools import KV_IMPORT, QUICK, find, run
 
 PROGRAM = """
 import json, sys
@@ -47,7 +47,7 @@ def test_on_the_fake_driver(tmp_path):
     synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
     assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16").returncode == 0
     kvmlir.compile(tmp_path, target="cuda:sm_80,sm_90a", output=tmp_path / "cuda.so")
-    kvmlir.compile(tmp_path)
+    kvmlir.compile(tmp_path, options=[QUICK])
     expected = list(kvmlir.generate(tmp_path, list(range(5, 25)), max_new_tokens=6))
     package = str(Path(kvmlir.__file__).parents[1])
     done = subprocess.run([sys.executable, "-c", PROGRAM, tmp_path], text=True, capture_output=True, timeout=300,
@@ -203,7 +203,7 @@ def test_a_model_verifies_trees(tmp_path):
     config = synthetic.make_config("llama", head_dim=64)
     synthetic.write_hf(tmp_path / "hf", config, synthetic.make_weights(config, seed=5))
     assert run(KV_IMPORT, tmp_path / "hf", "-o", tmp_path, "--page", "16").returncode == 0
-    kvmlir.compile(tmp_path)
+    kvmlir.compile(tmp_path, options=[QUICK])
     truth = [list(kvmlir.generate(tmp_path, prompt, max_new_tokens=12))
              for prompt in (list(range(5, 25)), [9, 8, 7])]
     subprocess.run([find("kv-opt"), "--kv-add-trees", tmp_path / "model.mlir", "-o", tmp_path / "trees.mlir"],

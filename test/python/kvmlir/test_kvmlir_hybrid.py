@@ -75,3 +75,13 @@ def test_steps_by_hand_end_where_states_are_kept(model):
         manager.step([context])
     assert done == [32, 40]
     assert serve(model, [tokens])[0][0][0] == first
+
+
+def test_no_drafts_are_taken(model):
+    """A state cannot go back: a request's own drafts are not asked for, and the server's are refused."""
+    manager = model.create_manager(max_batch_size=4, num_pages=80, warn=False)
+    with pytest.raises(kvmlir.UnsupportedError, match="ngram is 4, allowed: 0, since the model's recurrent states"):
+        kvmlir.Server(model, manager, ngram=4)
+    server, asked = kvmlir.Server(model, manager), []
+    stream = server.add([1, 2, 3], max_new_tokens=5, drafts=lambda answer: asked.append(answer))
+    assert list(stream) == serve(model, [[1, 2, 3]])[0][0][:5] and not asked

@@ -27,7 +27,7 @@ def symbols(library, *options):
 
 def test_the_extension_calls_the_whole_c_interface():
     [extension] = Path(kvmlir.__file__).parent.glob("_kvmlir*.so")
-    beside = extension.parent / "libkv_runtime.so"
+    beside = extension.parent / "lib/libkv_runtime.so"
     runtime = beside if beside.exists() else extension.parents[2] / "lib/libkv_runtime.so"
     assert symbols(runtime, "--defined-only") - symbols(extension, "--undefined-only") == NOT_NEEDED
 

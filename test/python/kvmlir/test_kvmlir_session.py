@@ -556,6 +556,28 @@ def test_a_mask_that_fails_fails_its_request(model, answers):
     assert kept.tokens == answers[1]
 
 
+def test_drafts_change_no_token(model, answers):
+    """Whoever guesses, and however well."""
+    server = kvmlir.Server(model, pages(model), ngram=4)
+    right = server.add(PROMPTS[0], max_new_tokens=8, drafts=lambda answer: answers[0][len(answer):])
+    wrong = server.add(PROMPTS[1], max_new_tokens=8, drafts=lambda answer: [1, 2, 3])
+    more = server.add([5, 6] * 9, max_new_tokens=8)
+
+    def complain(answer):
+        raise KeyError("no idea")
+
+    bad = [server.add(PROMPTS[0], id="bad", drafts=given)
+           for given in (complain,)] + [server.add(PROMPTS[0], id="far", drafts=lambda answer: [2**20])]
+    server.run()
+    assert right.tokens == answers[0] and wrong.tokens == answers[1]
+    assert more.tokens == list(kvmlir.generate(model, [5, 6] * 9, max_new_tokens=8))
+    figures = server.figures()
+    assert 6 <= figures["accepted_tokens"] < figures["draft_tokens"]
+    assert [one.error for one in bad] == [
+        "request bad: its drafts returned -1, allowed: 0 to 64: 'no idea'",
+        "request far: its drafts have the token 1048576, the vocabulary is 0 to 271"]
+
+
 @pytest.mark.parametrize("given, says", (
     ({"logprobs": -1}, "logprobs is -1, allowed: None, or 0 or more"),
     ({"prompt_logprobs": 273}, "prompt log probabilities of 273 tokens, allowed: 0 to 272"),
@@ -567,6 +589,7 @@ def test_a_mask_that_fails_fails_its_request(model, answers):
     ({"logit_bias": {2**40: 1}}, "logit_bias is"),
     ({"logprobs": "all"}, "logprobs is 'all', allowed: None, or 0 or more"),
     ({"mask": 5}, "mask is 5, allowed: a function of the answer and an array"),
+    ({"drafts": 5}, "drafts is 5, allowed: a function of the answer"),
     ({"frequency_penalty": "much"}, "frequency_penalty is 'much', allowed: a number that fits"),
     ({"min_new_tokens": -1}, "at least -1 new tokens, allowed: 0 or more")))
 def test_bad_rules(model, given, says):
