@@ -91,6 +91,16 @@ def test_completion(client, alone):
     assert joined(streamed)[0] == text
 
 
+def test_integers_with_a_point(server):
+    """JSON has one kind of numbers."""
+    asked = {"prompt": [5, 6, 7], "max_tokens": 4, "temperature": 0, "logprobs": 2, "stop_token_ids": [3], "n": 2}
+    whole = server.post("/v1/completions", asked)
+    pointed = {name: [float(one) for one in value] if isinstance(value, list) else float(value)
+               for name, value in asked.items()}
+    assert whole[0] == 200
+    assert server.post("/v1/completions", pointed)[1]["choices"] == whole[1]["choices"]
+
+
 def test_sampling(client, alone):
     draw = lambda **more: client.completions.create(
         model="tiny", prompt="abc", max_tokens=30, extra_body={"min_p": 0.001},

@@ -25,9 +25,15 @@ class Allowed:
     kind: type = None
 
 
+def _whole(value):
+    """JSON has one kind of numbers: 1.0 is an integer."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _integer(least, most=None, **more):
     words = f"an integer, {least} or more" if most is None else f"an integer from {least} to {most}"
-    return Annotated[Optional[Annotated[int, Field(strict=True, ge=least, le=most)]], Allowed(words), Field(**more)]
+    return Annotated[Optional[Annotated[int, Field(strict=True, ge=least, le=most)]], BeforeValidator(_whole),
+                     Allowed(words), Field(**more)]
 
 
 def _number(words, **bounds):
@@ -57,18 +63,27 @@ def is_token(value):
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31
 
 
+def _tokens(given):
+    """A list of token ids; None if it is something else."""
+    if not isinstance(given, list):
+        return None
+    if all(map(is_token, given)):
+        return given
+    given = list(map(_whole, given))
+    return given if all(map(is_token, given)) else None
+
+
 def _read_stop_tokens(given):
-    if given is None:
-        return []
-    if not isinstance(given, list) or len(given) > MOST_STOP_TOKENS or not all(map(is_token, given)):
+    tokens = [] if given is None else _tokens(given)
+    if tokens is None or len(tokens) > MOST_STOP_TOKENS:
         raise bad_field("stop_token_ids", given, f"a list of token ids, at most {MOST_STOP_TOKENS}")
-    return given
+    return tokens
 
 
 def _read_tokens(given):
-    if not isinstance(given, list) or not all(map(is_token, given)):
+    if (tokens := _tokens(given)) is None:
         raise bad_field("tokens", given, "a list of token ids")
-    return given
+    return tokens
 
 
 def _read_stops(given):
@@ -88,14 +103,14 @@ def _read_prompts(given, info):
     if isinstance(given, str):
         return [given]
     if isinstance(given, list) and given:
-        if all(map(is_token, given)):
-            return [given]
+        if tokens := _tokens(given):
+            return [tokens]
         if len(given) > MOST_PROMPTS:
             raise RequestError(400, f"{len(given)} prompts, allowed: at most {MOST_PROMPTS}", info.field_name)
         if all(isinstance(one, str) for one in given):
             return given
-        if all(isinstance(one, list) and one and all(map(is_token, one)) for one in given):
-            return given
+        if all(prompts := list(map(_tokens, given))):
+            return prompts
     raise bad_field(info.field_name, given, _PROMPTS)
 
 
@@ -127,8 +142,9 @@ def _read_biases(given):
 
 def _read_logprobs(given):
     """Of a chat a flag, of a completion a number."""
-    if given is None or isinstance(given, bool) or isinstance(given, int) and 0 <= given <= MOST_LOGPROBS:
-        return given
+    count = _whole(given)
+    if given is None or isinstance(given, bool) or isinstance(count, int) and 0 <= count <= MOST_LOGPROBS:
+        return count
     raise bad_field("logprobs", given, f"true or false; of a completion an integer from 0 to {MOST_LOGPROBS}")
 
 

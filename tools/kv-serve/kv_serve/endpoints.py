@@ -32,6 +32,7 @@ def make_application(model, engine, texts, bodies, metrics_url, description):
     """texts: TextPool. bodies: Bodies. description: arguments of openapi.describe()."""
     own = _Endpoints(model, engine, texts, bodies, metrics_url)
     described = describe(*description)
+    as_json, as_page = to_json(described), make_page(described)
 
     @contextlib.asynccontextmanager
     async def lifespan(_):
@@ -42,10 +43,10 @@ def make_application(model, engine, texts, bodies, metrics_url, description):
         texts.stop()
 
     async def openapi(request):
-        return JSONResponse(described)
+        return Response(as_json, media_type="application/json")
 
     async def docs(request):
-        return HTMLResponse(make_page(described), headers={"content-security-policy": "default-src 'none'"})
+        return HTMLResponse(as_page, headers={"content-security-policy": "default-src 'none'"})
 
     async def version(request):
         return JSONResponse({"version": described["info"]["version"]})

@@ -122,7 +122,7 @@ class Generation:
         self.answers = [Answer(i, asked, prompt, tokenizer) for i, prompt in enumerate(
             prompt for prompt in asked.prompts for _ in range(asked.best_of))]
         self._events = asyncio.Queue()
-        self._tickets = {}
+        self._tickets = {}  # by indices of answers; None once the answer has ended
         self.first_token = None  # when it came
 
     async def start(self):
@@ -167,6 +167,7 @@ class Generation:
             if event.error is not None and not answer.stopped:
                 raise answer.mask and answer.mask.refusal or event.error
             left -= 1
+            self._tickets[answer.index] = None
             yield answer.end(event)
 
     def chosen(self):
@@ -181,8 +182,9 @@ class Generation:
         return found
 
     def abort(self):
-        """Pages of what has not ended are free after the step that runs."""
-        for ticket in self._tickets.values():
+        """Pages of what has not ended are free after the step that runs. The engine's thread is woken only if there is
+        something to abort."""
+        for ticket in filter(None, self._tickets.values()):
             self.engine.abort(ticket)
 
     def usage(self):

@@ -108,17 +108,22 @@ class _Worker:
             if asked.echo:
                 asked.echoes = [self._encoder.decode(tokens, not asked.special_tokens) for tokens in encoded]
         asked.prompts = len(encoded)
-        self._send(b"A", json.dumps(dataclasses.asdict(asked)).encode())
+        self._write(b"A", json.dumps(vars(asked)).encode())
         for tokens in encoded:
-            self._send(b"P", len(tokens).to_bytes(4, "little"))
+            self._write(b"P", len(tokens).to_bytes(4, "little"))
             data = memoryview(tokens).cast("B")
             for i in range(0, len(data), PIECE):
-                self._send(b"P", data[i:i + PIECE])
+                self._write(b"P", data[i:i + PIECE])
+        self._file.flush()
 
     def _send(self, letter, data=b""):
+        self._write(letter, data)
+        self._file.flush()
+
+    def _write(self, letter, data):
+        """Each flush wakes the server's event loop."""
         self._file.write(HEAD.pack(letter, len(data)))
         self._file.write(data)
-        self._file.flush()
 
 
 def _fork(connection, orders, encoder, order):
