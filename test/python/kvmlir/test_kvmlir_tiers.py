@@ -130,6 +130,22 @@ def test_notes_of_a_peer(tmp_path, monkeypatch):
     assert serve(own, range(9)) == 0 and serve(own, range(9)) == 8
 
 
+def test_payloads_that_cannot_be(tmp_path):
+    with pytest.raises(ValueError, match="^cached_logprobs is given, and a peer, which sends and reads pages without: "
+                                         "allowed is one of them$"):
+        manager(8, peer_role="decode", peer=f"ipc://{tmp_path}/nobody", cached_logprobs=1)
+    with pytest.raises(ValueError, match="cached_logprobs is 21, allowed: 1 to 20"):
+        manager(8, cached_logprobs=21)
+    context = TextGenerationContext(range(9))
+    with pytest.raises(ValueError, match="a payload of -1 bytes, allowed: 0 or more"):
+        context.set_payload(-1)
+    own = manager(8, cached_logprobs=1)
+    own.claim(context.request_id)
+    own.alloc(context)
+    with pytest.raises(ValueError, match="a payload of 16 bytes after an alloc, allowed: before the first"):
+        context.set_payload(16)
+
+
 def test_what_cannot_be(tmp_path):
     with pytest.raises(ValueError, match="kv_connector is tiered, disk_directory is not given, nor is block_store_endpoint"):
         manager(32, tmp_path / "disk", disk_directory=None)
