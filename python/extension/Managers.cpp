@@ -401,6 +401,10 @@ static void definePages(ManagerClass &manager) {
 
 static void defineFigures(ManagerClass &manager) {
   manager.def_prop_ro("max_seq_len", &figure<kvManagerMaxSeqLen>, "Tokens.")
+      .def_prop_ro("payload_bytes_per_token",
+                   &figure<kvManagerPayloadBytesPerToken>,
+                   "Of TextGenerationContext.set_payload(): 8 for the token "
+                   "and for each of cached_logprobs. 0: none\nare kept.")
       .def_prop_ro("pool_bytes", &figure<kvManagerPoolBytes>,
                    "Bytes on all devices.")
       .def_prop_ro("host_bytes", &figure<kvManagerHostBytes>,

@@ -216,6 +216,26 @@ static void defineScope(nb::class_<Context> &context) {
       });
 }
 
+static void definePayload(nb::class_<Context> &context) {
+  context.def(
+      "set_payload",
+      [](nb::handle self, int64_t bytes) {
+        void *payload = nullptr;
+        check(kvRequestSetPayload(nb::cast<Context &>(self).request, bytes,
+                                  &payload));
+        return nb::ndarray<uint8_t, nb::numpy, nb::ndim<1>>(
+                   payload, {static_cast<size_t>(bytes)}, self)
+            .cast();
+      },
+      nb::arg("bytes"),
+      nb::sig("def set_payload(self, bytes: int) -> kvmlir.types.Array"),
+      "What its first tokens' pages keep, uint8 [bytes], before the first "
+      "alloc: the manager's\npayload_bytes_per_token for each of them. "
+      "Then only pages with a payload are taken over, which\nalloc() "
+      "writes here, but for their last token, which is computed. step() "
+      "reads what the\ncaller has written here.");
+}
+
 void kv::python::bindRequests(nb::module_ &module) {
   nb::class_<Context> context(
       module, "TextGenerationContext", nb::is_weak_referenceable(),
@@ -224,6 +244,7 @@ void kv::python::bindRequests(nb::module_ &module) {
       "tokens are what a step\ncomputes, and the rest is for later steps.");
   defineTokens(context);
   defineScope(context);
+  definePayload(context);
   module.def(
       "update_batch",
       [](nb::handle batch, nb::handle tokens) {

@@ -21,7 +21,7 @@ Devices = Union[Sequence[DeviceLike], DeviceLike, None]
 
 # Why a page of a prompt was not found, by KvReason.
 REASONS = ("hit", "never_seen", "evicted", "other_scope", "group_lacks_it", "always_computed",
-           "other_tier")
+           "other_tier", "without_logprobs")
 
 
 def _page_size(params: AnyParams, page_size: Optional[int]) -> int:

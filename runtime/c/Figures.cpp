@@ -13,6 +13,11 @@ int64_t kvManagerMaxSeqLen(const KvManager *manager) {
   return figure("kvManagerMaxSeqLen", "manager", manager,
                 [](const KvManager &own) { return own->maxSeqLen(); });
 }
+int64_t kvManagerPayloadBytesPerToken(const KvManager *manager) {
+  return figure(
+      "kvManagerPayloadBytesPerToken", "manager", manager,
+      [](const KvManager &own) { return own->payloadBytesPerToken(); });
+}
 
 int32_t kvManagerNumDevices(const KvManager *manager) {
   return figure("kvManagerNumDevices", "manager", manager,

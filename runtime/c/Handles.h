@@ -21,6 +21,7 @@ struct KvRequest {
   std::optional<std::string> model, adapter, salt;
   std::deque<std::string> hashes; // never moved
   std::vector<kv::ImageSpan> images;
+  std::vector<std::byte> payload;
   int64_t reserved = 0; // tokens that an alloc has looked at
 };
 

@@ -116,6 +116,22 @@ int32_t kvRequestSetRetention(KvRequest *request,
   });
 }
 
+int32_t kvRequestSetPayload(KvRequest *request, int64_t bytes, void **payload) {
+  return guarded([&] {
+    KV_REQUIRE("kvRequestSetPayload", request);
+    if (bytes < 0 || request->reserved > 0)
+      return invalid("request ", request->context.id(), ": a payload of ",
+                     bytes, " bytes",
+                     bytes < 0 ? ", allowed: 0 or more"
+                               : " after an alloc, allowed: before the first");
+    request->payload = std::vector<std::byte>(static_cast<size_t>(bytes));
+    request->context.setPayload(request->payload);
+    if (payload)
+      *payload = request->payload.data();
+    return int32_t(KV_STATUS_OK);
+  });
+}
+
 int32_t kvRequestSetReusesPrefix(KvRequest *request, int32_t reuses) {
   return guarded([&] {
     KV_REQUIRE("kvRequestSetReusesPrefix", request);

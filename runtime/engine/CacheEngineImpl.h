@@ -103,6 +103,12 @@ public:
            (own.read == NullState || own.write != own.read);
   }
 
+  /// The first `count` pages, of the first full group, of the hit that the
+  /// last plan() has found.
+  std::span<const uint32_t> lastHit(int32_t count) const {
+    return {hits.begin(), static_cast<size_t>(count)};
+  }
+
   const PagePool &pool() const { return pages; }
   const PrefixIndex &index() const { return nodes; }
   const ScopeTable &scopeTable() const { return scopes; }
@@ -160,11 +166,11 @@ private:
   void hashPages(SequenceState &state, const Prompt &prompt,
                  int64_t count) const;
   uint32_t imagesOn(const Prompt &prompt, int64_t page) const;
-  int32_t match(SequenceState &state, const Prompt &prompt) const;
+  int32_t match(SequenceState &state, const Prompt &prompt, int64_t most) const;
   void explainPages(uint32_t own, uint64_t rootTag, const Prompt &prompt,
                     std::span<Reason> reasons) const;
   void countReasons(const SequenceState &state, const Prompt &prompt,
-                    int64_t loaded);
+                    const Demand &demand);
   size_t evictedSlot(uint64_t tag) const {
     return static_cast<size_t>(((tag >> 32) * evicted.size()) >> 32);
   }

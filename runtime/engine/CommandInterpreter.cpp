@@ -96,11 +96,13 @@ CommandInterpreter::executeOnSequence(const Command &command, SlotState &slot) {
     slot.pointToHashes();
     return {};
   case Command::Reserve:
-    return {.plan = engine.reserve(own, passed,
-                                   {.length = command.a,
-                                    .chunk = command.b,
-                                    .draft = command.c,
-                                    .reuse = command.d != 0})};
+    return {.plan = engine.reserve(
+                own, passed,
+                {.length = command.a,
+                 .chunk = command.b,
+                 .draft = command.c,
+                 .reuse = command.d != 0,
+                 .mostHit = command.d > 1 ? command.d - 1 : INT32_MAX})};
   case Command::Commit:
     return answer(engine.commit(own, passed, command.a));
   case Command::Fork: {

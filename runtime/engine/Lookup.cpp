@@ -56,18 +56,18 @@ bool CacheEngineImpl::canTakeOver(const SequenceState &state) const {
          state.processed == int64_t(state.committed) * options.pageSize;
 }
 
-/// Finds the longest cached prefix that every group accepts and returns its
-/// length in pages, committed pages included. Writes the nodes after the
-/// committed pages to `hits`.
-int32_t CacheEngineImpl::match(SequenceState &state,
-                               const Prompt &prompt) const {
+/// Finds the longest cached prefix, of at most `most` pages, that every group
+/// accepts and returns its length in pages, committed pages included. Writes
+/// the nodes after the committed pages to `hits`.
+int32_t CacheEngineImpl::match(SequenceState &state, const Prompt &prompt,
+                               int64_t most) const {
   int32_t committed = state.committed;
   found = committed;
   if (!canTakeOver(state))
     return committed;
   // The last token is always computed, since its logits are needed.
-  int64_t last =
-      std::min<int64_t>((prompt.length() - 1) / options.pageSize, maxPages);
+  int64_t last = std::min<int64_t>(
+      {(prompt.length() - 1) / options.pageSize, maxPages, most});
   if (last <= committed)
     return committed;
   hashPages(state, prompt, last);
@@ -210,10 +210,9 @@ void CacheEngineImpl::explainPages(uint32_t own, uint64_t rootTag,
            });
 }
 
-/// Counts why pages of a new sequence's prompt are no hits, or are; `loaded`
-/// tokens after the hit come from another tier.
+/// Counts why pages of a new sequence's prompt are no hits, or are.
 void CacheEngineImpl::countReasons(const SequenceState &state,
-                                   const Prompt &prompt, int64_t loaded) {
+                                   const Prompt &prompt, const Demand &demand) {
   int64_t last =
       std::min<int64_t>((prompt.length() - 1) / options.pageSize, maxPages);
   std::span<Reason> reasons(explained.begin(),
@@ -221,10 +220,14 @@ void CacheEngineImpl::countReasons(const SequenceState &state,
   explainPages(state.scope, scopes.tag(state.scope), prompt, reasons);
   auto missed = std::ranges::find_if(
       reasons, [](Reason reason) { return reason != Reason::Hit; });
-  std::fill_n(
-      missed,
-      std::min<int64_t>(loaded / options.pageSize, reasons.end() - missed),
-      Reason::OtherTier);
+  if (missed - reasons.begin() > demand.mostHit) {
+    std::fill(reasons.begin() + demand.mostHit, missed, Reason::WithoutPayload);
+    missed = reasons.begin() + demand.mostHit;
+  }
+  std::fill_n(missed,
+              std::min<int64_t>(demand.loaded / options.pageSize,
+                                reasons.end() - missed),
+              Reason::OtherTier);
   for (Reason reason : reasons)
     ++counters.lookedUp[static_cast<size_t>(reason)];
 }

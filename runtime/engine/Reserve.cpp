@@ -36,7 +36,8 @@ CacheEngine::Plan CacheEngineImpl::makePlan(SequenceState &state,
   int32_t pageSize = options.pageSize, numGroups = options.groups.size();
   int64_t chunk = demand.most();
   found = state.committed;
-  int32_t end = demand.reuse ? match(state, prompt) : state.committed;
+  int32_t end =
+      demand.reuse ? match(state, prompt, demand.mostHit) : state.committed;
   plan.hitPages = end - state.committed;
   bool hit = plan.hitPages > 0;
   int64_t have = hit ? end : state.held;
@@ -112,7 +113,9 @@ CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
                           // Loaded tokens need pages like computed ones.
                           .b = demand.most(),
                           .c = demand.draft,
-                          .d = demand.reuse,
+                          .d = !demand.reuse || demand.mostHit <= 0 ? 0
+                               : demand.mostHit < INT32_MAX ? 1 + demand.mostHit
+                                                            : 1,
                           .prompt = prompt.length()});
   }
   Plan plan = makePlan(state, prompt, demand);
@@ -127,7 +130,7 @@ CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
         (prompt.length() - 1) / options.pageSize - state.committed, 0);
   if (options.explainMisses && demand.reuse && state.held == 0 &&
       canCommit(state))
-    countReasons(state, prompt, demand.loaded);
+    countReasons(state, prompt, demand);
   // Hits are held before anything is evicted: they may be the oldest pages.
   if (options.recurrent && (plan.hitPages > 0 || state.processed == 0))
     chooseSnapshots(state, prompt, found);

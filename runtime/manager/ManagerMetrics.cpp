@@ -74,11 +74,13 @@ void collectEngine(const Samples &samples, const EngineMetrics &engine) {
   samples.counter("kv_prefix_hit_pages_total",
                   "Looked-up pages that were taken from the cache.",
                   reason(Reason::Hit));
-  for (auto [which, label] : {std::pair(Reason::NeverSeen, "never_seen"),
-                              std::pair(Reason::Evicted, "evicted"),
-                              std::pair(Reason::OtherScope, "other_scope"),
-                              std::pair(Reason::GroupLacksIt, "group_lacks_it"),
-                              std::pair(Reason::OtherTier, "other_tier")})
+  for (auto [which, label] :
+       {std::pair(Reason::NeverSeen, "never_seen"),
+        std::pair(Reason::Evicted, "evicted"),
+        std::pair(Reason::OtherScope, "other_scope"),
+        std::pair(Reason::GroupLacksIt, "group_lacks_it"),
+        std::pair(Reason::OtherTier, "other_tier"),
+        std::pair(Reason::WithoutPayload, "without_logprobs")})
     samples.counter("kv_prefix_missed_pages_total",
                     "Looked-up pages that were not on the devices, by reason: "
                     "other_tier means that they were loaded.",

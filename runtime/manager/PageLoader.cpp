@@ -8,7 +8,8 @@ using namespace kv;
 
 /// The meaning of a page's bytes, in words: a directory on a disk is locked to
 /// them.
-static std::string describeRecords(const MultiKVCacheParams &params) {
+static std::string describeRecords(const MultiKVCacheParams &params,
+                                   int64_t payloadBytes) {
   std::string text = concat(params.tensorParallelDegree(), " shards");
   if (params.tensorParallelDegree() > 1)
     text += ", replicated rows once, states end to end";
@@ -21,13 +22,16 @@ static std::string describeRecords(const MultiKVCacheParams &params) {
                    " window ", of.window, " page_layers ", of.pageLayers,
                    of.isRecurrent() ? " recurrent" : "");
   }
+  if (payloadBytes > 0)
+    text += concat("; payload ", payloadBytes);
   return text;
 }
 
 Expected<std::unique_ptr<PageLoader>>
 PageLoader::create(const MultiKVCacheParams &params,
                    const PagedOptions &options, const Device &device,
-                   const CacheMemory &memory, size_t requests) {
+                   const CacheMemory &memory, size_t requests,
+                   int64_t payloadBytes) {
   if (!params.hasTiers())
     return nullptr;
   bool hasDisk = params.connector() == KVConnector::Tiered;
@@ -47,7 +51,7 @@ PageLoader::create(const MultiKVCacheParams &params,
   Expected<std::unique_ptr<PageTiers>> made = PageTiers::create(
       {.connector = {.pageSize = static_cast<int32_t>(params.pageSize()),
                      .directory = wanted.diskDirectory,
-                     .geometry = describeRecords(params),
+                     .geometry = describeRecords(params, payloadBytes),
                      .model = wanted.model,
                      .diskBytes = wanted.diskBytes,
                      .ioThreads = wanted.ioThreads,
@@ -57,6 +61,7 @@ PageLoader::create(const MultiKVCacheParams &params,
        .device = device,
        .requests = requests + 1,
        .recordBytes = memory.recordBytes(),
+       .payloadBytes = payloadBytes,
        .stateParts = memory.stateParts(),
        .open = wanted.open,
        .events = options.events});
@@ -160,10 +165,20 @@ void PageLoader::explain(const TextGenerationContext &context,
       reasons, [](Reason reason) { return reason != Reason::Hit; });
   if (context.length() == 0)
     return;
-  int64_t end = findRecords(openUnclaimed(context.scope()), engine,
-                            context.prompt(), first - reasons.begin())
-                    .end;
-  std::fill(first, std::max(first, reasons.begin() + end), Reason::OtherTier);
+  auto mark = [&](const TextGenerationContext &looking, Reason reason) {
+    int64_t end = findRecords(openUnclaimed(looking), engine, looking.prompt(),
+                              first - reasons.begin())
+                      .end;
+    auto last = std::max(first, reasons.begin() + end);
+    std::fill(first, last, reason);
+    first = last;
+  };
+  mark(context, Reason::OtherTier);
+  if (context.payload().empty())
+    return;
+  TextGenerationContext any = context;
+  any.setPayload({});
+  mark(any, Reason::WithoutPayload);
 }
 
 //===----------------------------------------------------------------------===//
@@ -216,8 +231,8 @@ bool PageLoader::load(const LoadRequest &request,
   for (;;) {
     PageTiers::Prefix prefix = {state.pagesEnd, engine.statePlaces(own).write};
     PageTiers::Progress progress =
-        tiers->load(index, context.prompt(), own, prefix, state.next, state.end,
-                    state.asked, memory);
+        tiers->load(index, context.prompt(), context.payload(), own, prefix,
+                    state.next, state.end, state.asked, memory);
     state.next += progress.loaded;
     // Pages without the state after them are of no use.
     bool counts = prefix.state == NullState || state.next == state.end;
@@ -308,8 +323,8 @@ Expected<void> PageLoader::commit(const LoadRequest &request,
     return done;
   if (own.committedPages() == first)
     return {};
-  tiers->store(index, context.prompt(), own.retention(), first,
-               own.committedPages(), memory);
+  tiers->store(index, context.prompt(), context.payload(), own.retention(),
+               first, own.committedPages(), memory);
   if (context.processed() == own.committedPages() * pageSize)
     storeState(request, /*ifPlanned=*/true);
   return {};

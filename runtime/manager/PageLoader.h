@@ -47,14 +47,17 @@ public:
   /// that it lacks; those of PageTiers::create().
   static Expected<std::unique_ptr<PageLoader>>
   create(const MultiKVCacheParams &params, const PagedOptions &options,
-         const Device &device, const CacheMemory &memory, size_t requests);
+         const Device &device, const CacheMemory &memory, size_t requests,
+         int64_t payloadBytes);
 
   //===--- Requests -------------------------------------------------------===//
 
-  void open(size_t request, const Scope &scope) { tiers->open(request, scope); }
-  /// The index of a request that is not claimed, now one of this scope.
-  size_t openUnclaimed(const Scope &scope) {
-    tiers->open(states.size(), scope);
+  void open(size_t request, const TextGenerationContext &context) {
+    tiers->open(request, context.scope(), context.payload());
+  }
+  /// The index of a request that is not claimed, now that of this context.
+  size_t openUnclaimed(const TextGenerationContext &context) {
+    open(states.size(), context);
     return states.size();
   }
   /// Request `to` has the first `tokens` tokens of `from`.

@@ -24,15 +24,16 @@ Expected<std::unique_ptr<PageTiers>> PageTiers::create(const Options &options) {
                          return sink->tierInterest() !=
                                 CacheEventSink::TierInterest::None;
                        });
-  Expected<Memory> memory =
-      options.device.allocatePinned(size_t(slots * options.recordBytes));
+  Expected<Memory> memory = options.device.allocatePinned(
+      size_t(slots * (options.recordBytes + options.payloadBytes)));
   if (!memory)
     return makeError(memory.error().code,
                      "host tier: ", memory.error().message);
   tiers->memory = std::move(*memory);
   PageConnector::Options wanted = options.connector;
   wanted.memory = tiers->memory.as<std::byte>();
-  wanted.recordBytes = static_cast<size_t>(options.recordBytes);
+  wanted.recordBytes =
+      static_cast<size_t>(options.recordBytes + options.payloadBytes);
   wanted.numSlots = tiers->numSlots;
   wanted.tellsChanges = !tiers->events.empty();
   Expected<std::unique_ptr<PageConnector>> connector = options.open(wanted);
@@ -47,7 +48,12 @@ Expected<std::unique_ptr<PageTiers>> PageTiers::create(const Options &options) {
 // Names
 //===----------------------------------------------------------------------===//
 
-void PageTiers::open(size_t request, const Scope &scope) {
+void PageTiers::open(size_t request, const Scope &scope,
+                     std::span<const std::byte> payload) {
+  payloadPages[request] =
+      payload.empty() || payloadBytes == 0
+          ? NoPayload
+          : static_cast<int64_t>(payload.size() / payloadBytes);
   ScopeBytes bytes = ScopeBytes::of(scope, /*epoch=*/0);
   names[request].clear();
   if (bytes.size() > ScopeBytes::Most)
@@ -59,6 +65,7 @@ void PageTiers::open(size_t request, const Scope &scope) {
 
 void PageTiers::fork(size_t from, size_t to, int64_t pages) {
   names[to] = names[from];
+  payloadPages[to] = NoPayload;
   truncate(to, pages);
 }
 
@@ -87,7 +94,9 @@ std::optional<PrefixPage> PageTiers::page(size_t request, const Prompt &prompt,
     if (at + 1 == std::ssize(own))
       own.push_back(connector->namePage(own.back(), images, tokens));
   }
-  return PrefixPage{.name = own[index + 1],
+  return PrefixPage{.name = index < payloadPages[request]
+                                ? withPayload(own[index + 1])
+                                : own[index + 1],
                     .parent = own[index],
                     .scope = own[0],
                     .tokens = tokens,
@@ -131,6 +140,19 @@ RecordWorth PageTiers::worthOf(const Retention &retention,
 // Records
 //===----------------------------------------------------------------------===//
 
+PageConnector::Place
+PageTiers::placeOf(size_t request, const std::optional<PrefixPage> &wanted) {
+  using Place = PageConnector::Place;
+  if (!wanted)
+    return Place::Absent;
+  Place place = connector->find(*wanted);
+  if (place > Place::Asked)
+    return place;
+  // Whoever has asked a store for one asks for both.
+  std::optional<PrefixPage> second = other(request, *wanted);
+  return second ? std::max(place, connector->find(*second)) : place;
+}
+
 int64_t PageTiers::find(size_t request, const Prompt &prompt, int64_t first,
                         int64_t last) {
   using Place = PageConnector::Place;
@@ -139,9 +161,11 @@ int64_t PageTiers::find(size_t request, const Prompt &prompt, int64_t first,
   constexpr int64_t Ahead = 1024;
   poll();
   isAsked = false;
+  if (int64_t most = payloadPages[request]; most != NoPayload)
+    last = std::min(last, most);
   int64_t end = first;
   for (; end < last; ++end) {
-    Place place = placeOf(page(request, prompt, end));
+    Place place = placeOf(request, page(request, prompt, end));
     isAsked = place == Place::Asked;
     if (isAsked || place == Place::Absent)
       break;
@@ -150,7 +174,8 @@ int64_t PageTiers::find(size_t request, const Prompt &prompt, int64_t first,
     return end;
   last = std::min(last, end + Ahead);
   for (int64_t at = end + 1;
-       at < last && placeOf(page(request, prompt, at)) != Place::Absent;)
+       at < last &&
+       placeOf(request, page(request, prompt, at)) != Place::Absent;)
     ++at;
   connector->poll(); // sends the questions
   return end;
@@ -166,7 +191,8 @@ int64_t PageTiers::findState(size_t request, const Prompt &prompt,
     Prefix prefix = {.pages = pages};
     bool isThere = true, isUnknown = false;
     for (int32_t at = 0; at < stateParts && isThere; ++at) {
-      Place place = placeOf(record(request, prompt, prefix, pages + at));
+      Place place =
+          placeOf(request, record(request, prompt, prefix, pages + at));
       isThere = place != Place::Absent;
       isUnknown |= place == Place::Asked;
       if (at == 0 && (isAsked || isUnknown))
@@ -182,6 +208,7 @@ int64_t PageTiers::findState(size_t request, const Prompt &prompt,
 }
 
 PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
+                                    std::span<std::byte> payload,
                                     const Sequence &sequence,
                                     const Prefix &prefix, int64_t first,
                                     int64_t end, int64_t &asked,
@@ -196,8 +223,14 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
     if (!wanted)
       break;
     PageConnector::Slot slot = connector->acquire(*wanted);
+    if (std::optional<PrefixPage> second = other(request, *wanted);
+        !slot && second)
+      slot = connector->acquire(*second);
     if (!slot)
       break;
+    if (at < payloadPages[request])
+      std::memcpy(&payload[at * payloadBytes], slot.data + dataBytes,
+                  payloadBytes);
     slots.push_back(slot);
     CacheMemory::Record &to = records.emplace_back();
     to.data = slot.data;
@@ -219,17 +252,22 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
   int64_t room = roomFor(request);
   int64_t ahead = std::min(end, at + room);
   std::optional<PrefixPage> wanted = record(request, prompt, prefix, at);
-  Place place = placeOf(wanted);
+  Place place = placeOf(request, wanted);
   bool isBehind = place == Place::Disk || place == Place::Store;
   // The number of records that this request itself has asked for and not
   // loaded.
   int64_t claimed = turns[request].claimed - progress.loaded;
   claimed = isBehind ? 0 : std::max<int64_t>(claimed, 0);
   asked = isBehind ? at : std::max(asked, at + 1);
-  for (; asked < ahead; ++asked, ++claimed)
-    if (wanted = record(request, prompt, prefix, asked);
-        !wanted || !connector->fetch(*wanted))
+  for (; asked < ahead; ++asked, ++claimed) {
+    wanted = record(request, prompt, prefix, asked);
+    std::optional<PrefixPage> second;
+    if (wanted)
+      second = other(request, *wanted);
+    if (!wanted ||
+        !(connector->fetch(*wanted) || (second && connector->fetch(*second))))
       break;
+  }
   claim(request, claimed);
   tell(); // records may have made room
   progress.isComing =
@@ -268,6 +306,7 @@ void PageTiers::stage(const Sequence &sequence, int64_t first, int64_t end,
 }
 
 void PageTiers::store(size_t request, const Prompt &prompt,
+                      std::span<const std::byte> payload,
                       const Retention &retention, int64_t first, int64_t end,
                       CacheMemory &memory) {
   poll();
@@ -279,6 +318,9 @@ void PageTiers::store(size_t request, const Prompt &prompt,
       break;
     if (PageConnector::Slot slot =
             connector->reserve(*wanted, worthOf(retention, at))) {
+      if (at < payloadPages[request])
+        std::memcpy(slot.data + dataBytes, &payload[at * payloadBytes],
+                    payloadBytes);
       slots.push_back(slot);
       records.push_back({slot.data, staged[static_cast<size_t>(at - first)]});
     }
@@ -397,8 +439,11 @@ void PageTiers::touch(size_t request, int64_t pages,
   // From the last to the first, so that what depends on a record goes first. A
   // page without a name has never been looked for or stored.
   const std::vector<PrefixName> &own = names[request];
-  for (int64_t at = std::min<int64_t>(pages, std::ssize(own) - 1); at-- > 0;)
+  for (int64_t at = std::min<int64_t>(pages, std::ssize(own) - 1); at-- > 0;) {
     connector->touch(own[at + 1], worthOf(retention, at));
+    if (payloadBytes > 0)
+      connector->touch(withPayload(own[at + 1]), worthOf(retention, at));
+  }
 }
 
 void PageTiers::touchState(size_t request, std::span<const int32_t> tokens,

@@ -26,7 +26,8 @@ public:
     int64_t hostBytes = 0;            // of all slots
     Device device = {};               // for whose copies host memory is pinned
     size_t requests = 0;              // that have names at the same time
-    int64_t recordBytes = 0;
+    int64_t recordBytes = 0;          // without its payload
+    int64_t payloadBytes = 0;         // of a record
     int64_t stateParts = 0; // records of one state; 0: there are no states
     std::function<Expected<std::unique_ptr<PageConnector>>(
         const PageConnector::Options &)>
@@ -40,7 +41,10 @@ public:
 
   //===--- Names, by the index of a request -------------------------------===//
 
-  void open(size_t request, const Scope &scope);
+  /// A request with a payload finds and stores records with one, as many as it
+  /// is long. Others find all, and store records without one.
+  void open(size_t request, const Scope &scope,
+            std::span<const std::byte> payload);
   void close(size_t request) { names[request].clear(); }
   /// Request `to` has the first `pages` pages of `from`.
   void fork(size_t from, size_t to, int64_t pages);
@@ -79,7 +83,9 @@ public:
   /// same: it has to look again. A claim ends by endLoad(). Nothing depends on
   /// that: if no request with a claim looks between two looks of one that has
   /// no room, their claims end.
-  Progress load(size_t request, const Prompt &prompt, const Sequence &sequence,
+  /// `payload`: as long as that of open().
+  Progress load(size_t request, const Prompt &prompt,
+                std::span<std::byte> payload, const Sequence &sequence,
                 const Prefix &prefix, int64_t first, int64_t end,
                 int64_t &asked, CacheMemory &memory);
   /// The request loads no more.
@@ -96,7 +102,8 @@ public:
   /// replace by those of equal pages; then, store() copies these pages.
   void stage(const Sequence &sequence, int64_t first, int64_t end,
              const CacheMemory &memory);
-  void store(size_t request, const Prompt &prompt, const Retention &retention,
+  void store(size_t request, const Prompt &prompt,
+             std::span<const std::byte> payload, const Retention &retention,
              int64_t first, int64_t end, CacheMemory &memory);
 
   /// Copies the state after the first `pages` pages, unless there is such a
@@ -128,10 +135,11 @@ public:
 
 private:
   PageTiers(const Options &options, int64_t slots)
-      : pageSize(options.connector.pageSize),
+      : pageSize(options.connector.pageSize), dataBytes(options.recordBytes),
+        payloadBytes(static_cast<size_t>(options.payloadBytes)),
         stateParts(static_cast<int32_t>(options.stateParts)),
         numSlots(static_cast<int32_t>(slots)), names(options.requests),
-        turns(options.requests) {}
+        payloadPages(options.requests, NoPayload), turns(options.requests) {}
 
   /// The page of a request's prompt, named. Valid until the next call. Nullopt:
   /// it has no name, since its scope or images are too long for one.
@@ -145,9 +153,24 @@ private:
   /// A record of a prefix.
   std::optional<PrefixPage> record(size_t request, const Prompt &prompt,
                                    const Prefix &prefix, int64_t index);
-  PageConnector::Place placeOf(const std::optional<PrefixPage> &wanted) {
-    return wanted ? connector->find(*wanted) : PageConnector::Place::Absent;
+  /// The record of the same page with a payload, for a request that needs none
+  /// and has not found the one without it.
+  std::optional<PrefixPage> other(size_t request,
+                                  const PrefixPage &wanted) const {
+    if (payloadBytes == 0 || payloadPages[request] != NoPayload)
+      return std::nullopt;
+    PrefixPage found = wanted;
+    found.name = withPayload(wanted.name);
+    return found;
   }
+  /// Records with and without a payload have names of their own, of which
+  /// events make the same hash.
+  static PrefixName withPayload(PrefixName name) {
+    name[0] ^= std::byte(1);
+    return name;
+  }
+  PageConnector::Place placeOf(size_t request,
+                               const std::optional<PrefixPage> &wanted);
   RecordWorth worthOf(const Retention &retention, int64_t index) const;
   void claim(size_t request, int64_t count);
   /// How many records the request may have asked for and not loaded.
@@ -162,13 +185,17 @@ private:
   /// Tells sinks what has changed.
   void tell();
 
-  int64_t pageSize;
+  int64_t pageSize, dataBytes; // dataBytes: of a record, before its payload
+  size_t payloadBytes;
   int32_t stateParts, numSlots;
   Memory memory; // the slots
   std::unique_ptr<PageConnector> connector;
   /// Of each request: the name of its scope, then those of its pages as far as
   /// they were needed.
   std::vector<std::vector<PrefixName>> names;
+  /// Of each request: the pages that its payload covers, or NoPayload.
+  static constexpr int64_t NoPayload = -1;
+  std::vector<int64_t> payloadPages;
   /// Of each request: the records that it has asked for and not loaded, and
   /// numLooks when it looked last.
   struct Turn {

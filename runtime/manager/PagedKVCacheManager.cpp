@@ -82,9 +82,9 @@ PagedManager::make(const MultiKVCacheParams &params, const Options &options) {
     return std::unexpected(enough.error());
   if (Expected<void> made = manager->createReplicas(); !made)
     return std::unexpected(made.error());
-  Expected<std::unique_ptr<PageLoader>> loader =
-      PageLoader::create(params, options, manager->devices()[0],
-                         manager->memories[0], manager->slots.size());
+  Expected<std::unique_ptr<PageLoader>> loader = PageLoader::create(
+      params, options, manager->devices()[0], manager->memories[0],
+      manager->slots.size(), manager->payloadBytes * params.pageSize());
   if (!loader)
     return std::unexpected(loader.error());
   manager->loader = std::move(*loader);
@@ -129,11 +129,19 @@ Expected<void> PagedManager::checkCapacity() const {
   return {};
 }
 
+static int64_t payloadBytesOf(const MultiKVCacheParams &params, int32_t ranks) {
+  PoolLayout layout = PoolLayout::of(params);
+  bool keeps = ranks > 0 && params.enablePrefixCaching() &&
+               layout.hasFullGroup() && !layout.hasStates();
+  return keeps ? 8 * (int64_t(ranks) + 1) : 0;
+}
+
 PagedManager::PagedManager(Common common, const Options &options, int64_t pages)
     : PagedKVCacheManager(std::move(common)), options(options),
       sizes(params(), requests.slotsPerReplica(), maxSeqLen(),
             {options.maxSteps, options.maxChunkTokens, options.snapshots}),
       numPages(pages), drafts(params().draftSlots()),
+      payloadBytes(payloadBytesOf(params(), options.payloadRanks)),
       mainGroup(sizes.layout().mainGroup()) {}
 
 Expected<void> PagedManager::createReplicas() {
@@ -164,6 +172,11 @@ Expected<void> PagedManager::createReplicas() {
     if (!engine)
       return std::unexpected(engine.error());
     replica->engine = std::move(*engine);
+    if (payloadBytes > 0 &&
+        !replica->payloads.create(numPages, payloadBytes * params().pageSize()))
+      return makeError(KV_STATUS_OUT_OF_MEMORY,
+                       "cache manager: no memory for payloads of ",
+                       payloadBytes, " bytes of each token");
     if (!replica->tables.create(memories[index], sizes.layout(), rows))
       return makeError(KV_STATUS_OUT_OF_MEMORY,
                        "cache manager: no memory for the tables of ", rows,
@@ -262,6 +275,7 @@ Expected<void> PagedManager::fork(RequestId source, RequestId id,
   if (loader && forked)
     loader->fork(index(from), index(to), tokens);
   sequence(to) = std::move(forked);
+  slots[index(to)].keptPages = tokens / params().pageSize(); // the source's
   if (loader)
     loader->willWrite(loadable(from), extent(from).held / params().pageSize());
   return checked();
@@ -279,6 +293,8 @@ Expected<void> PagedManager::truncate(RequestId id, int64_t tokens) {
     if (Expected<void> done = engine(*place).truncate(own, tokens); !done)
       return makeError(done.error().code, "request ", id,
                        " cannot be truncated: ", done.error().message);
+  int64_t &kept = slots[index(*place)].keptPages;
+  kept = std::min(kept, tokens / params().pageSize());
   if (loader)
     loader->truncate(loadable(*place), tokens);
   return checked();
@@ -299,6 +315,12 @@ PagedManager::explain(const TextGenerationContext &context) const {
   std::vector<CacheEngine::Reason> reasons =
       replicas[getOrRecommendReplica(context)]->engine->explain(
           context.scope(), context.prompt());
+  if (!context.payload().empty()) {
+    Expected<CacheEngine::Plan> plan =
+        planFresh(getOrRecommendReplica(context), context, 1, /*loads=*/false);
+    std::replace(reasons.begin() + (plan ? plan->hitPages : 0), reasons.end(),
+                 CacheEngine::Reason::Hit, CacheEngine::Reason::WithoutPayload);
+  }
   // Drafts are always computed.
   reasons.resize(params().pagesFor(context.length()),
                  CacheEngine::Reason::AlwaysComputed);
@@ -397,6 +419,9 @@ Expected<void> PagedManager::commit(ContextBatch batch,
     if (!done)
       return done;
   }
+  if (payloadBytes > 0)
+    for (size_t row = 0; row < batch.size(); ++row)
+      exchangePayload(places[row], *batch[row]);
   endStep(places);
   return {};
 }
@@ -460,7 +485,8 @@ double PagedManager::hostCommittedBlockPct() const {
 
 int64_t PagedManager::hostBytes() const {
   return ReplicatedKVCacheManager::hostBytes() +
-         (loader ? loader->hostBytes() : 0);
+         (loader ? loader->hostBytes() : 0) +
+         numReplicas() * replicas[0]->payloads.bytes();
 }
 
 KVCacheMetrics PagedManager::count() const {

@@ -11,6 +11,7 @@
 #define KV_RUNTIME_MANAGER_PAGEDMANAGER_H
 
 #include "PageLoader.h"
+#include "PagePayloads.h"
 #include "StepTables.h"
 
 #include "kv/Runtime/Events/ResetSocket.h"
@@ -47,6 +48,7 @@ public:
     return replicas[replica]->engine->pageCounts();
   }
 
+  int64_t payloadBytesPerToken() const override { return payloadBytes; }
   int32_t
   getOrRecommendReplica(const TextGenerationContext &context) const override;
   Expected<std::span<const int32_t>> getReqBlocks(RequestId id) const override;
@@ -96,7 +98,8 @@ private:
     /// Opened by the first reservation, since only then the request's scope is
     /// known.
     Sequence sequence;
-    int64_t joined = 0; // number of the last step that included the request
+    int64_t joined = 0;    // number of the last step that included the request
+    int64_t keptPages = 0; // leading pages whose payload was exchanged
   };
   struct Replica {
     std::unique_ptr<CacheEngineImpl> engine;
@@ -109,6 +112,7 @@ private:
     std::array<OpenStep, CacheMemory::NumBuffers> steps;
     Figures counters;
     Gauge peakUsedPages;
+    PagePayloads payloads; // if payloadBytes
   };
   /// The purpose of a reservation: a step, or nothing yet. The second kind is
   /// counted by no figure and waits for all loads.
@@ -147,6 +151,11 @@ private:
 
   CacheEngine::Demand demand(const TextGenerationContext &context,
                              int32_t steps) const;
+  /// The demand of a request of which nothing has been computed: one with a
+  /// payload may take over pages that have one.
+  CacheEngine::Demand firstDemand(const TextGenerationContext &context,
+                                  int32_t steps, int32_t replica,
+                                  const Sequence &sequence) const;
   /// The part of alloc() that is needed where the request has no room yet:
   /// opens its sequence, reserves pages, and loads what lies in other tiers.
   std::expected<Allocation, AllocationError>
@@ -159,6 +168,17 @@ private:
   CacheEngine::Plan reservePages(const TextGenerationContext &context,
                                  RequestPlace place,
                                  CacheEngine::Demand &wanted);
+  /// Of a request that has taken over or loaded its first pages: copies their
+  /// payload to the context, and makes the last token one to be computed, on a
+  /// copy of its page. If there is no room, the whole prompt is computed.
+  /// Updates the plan. Error: it does not fit, and the request has no pages.
+  std::optional<AllocationError> takePayload(TextGenerationContext &context,
+                                             int32_t steps, RequestPlace place,
+                                             CacheEngine::Plan &plan);
+  /// Gives the committed pages that the context's payload covers their part of
+  /// it, or the context theirs.
+  void exchangePayload(RequestPlace place,
+                       const TextGenerationContext &context);
   AllocationError explainRefusal(const TextGenerationContext &context,
                                  int32_t steps, RequestPlace place,
                                  const CacheEngine::Plan &plan) const;
@@ -190,6 +210,7 @@ private:
   PagedSizes sizes;
   int64_t numPages;
   int64_t drafts;       // params.draftSlots()
+  int64_t payloadBytes; // of a token
   int32_t mainGroup;    // the group whose pages getReqBlocks() returns
   int64_t numSteps = 0; // steps begun so far
   std::unique_ptr<PageLoader> loader; // null without a connector

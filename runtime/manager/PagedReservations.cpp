@@ -13,7 +13,23 @@ CacheEngine::Demand PagedManager::demand(const TextGenerationContext &context,
   return {.length = context.length() + steps - 1,
           .chunk = context.activeLimit() + steps - 1,
           .draft = drafts,
-          .reuse = context.reusesPrefix()};
+          .reuse = context.reusesPrefix() && context.payload().empty()};
+}
+
+CacheEngine::Demand
+PagedManager::firstDemand(const TextGenerationContext &context, int32_t steps,
+                          int32_t replica, const Sequence &sequence) const {
+  CacheEngine::Demand wanted = demand(context, steps);
+  if (context.payload().empty() || payloadBytes == 0)
+    return wanted;
+  const Replica &own = *replicas[replica];
+  wanted.reuse = context.reusesPrefix();
+  int32_t pages = own.engine->plan(sequence, context.prompt(), wanted).hitPages;
+  wanted.mostHit = std::min<int64_t>(
+      sequence.committedPages() +
+          own.payloads.countRun(own.engine->lastHit(pages)),
+      std::ssize(context.payload()) / (payloadBytes * params().pageSize()));
+  return wanted;
 }
 
 Expected<CacheEngine::Plan>
@@ -24,10 +40,10 @@ PagedManager::planFresh(int32_t replica, const TextGenerationContext &context,
   if (!fresh)
     return makeError(fresh.error().code, "request ", context.id(), ": ",
                      fresh.error().message);
-  CacheEngine::Demand wanted = demand(context, steps);
+  CacheEngine::Demand wanted = firstDemand(context, steps, replica, *fresh);
   if (!loader || !loads)
     return engine.plan(*fresh, context.prompt(), wanted);
-  return loader->plan(loader->openUnclaimed(context.scope()), engine, *fresh,
+  return loader->plan(loader->openUnclaimed(context), engine, *fresh,
                       context.prompt(), wanted);
 }
 
@@ -68,7 +84,10 @@ PagedManager::probe(const TextGenerationContext &context, int32_t steps) const {
     if (!place || !sequence(*place))
       return planFresh(getOrRecommendReplica(context), context, steps,
                        /*loads=*/true);
-    CacheEngine::Demand wanted = demand(context, steps);
+    CacheEngine::Demand wanted =
+        context.processed() > 0
+            ? demand(context, steps)
+            : firstDemand(context, steps, place->replica, sequence(*place));
     if (!loader)
       return engine(*place).plan(sequence(*place), context.prompt(), wanted);
     return loader->plan(index(*place), engine(*place), sequence(*place),
@@ -79,9 +98,12 @@ PagedManager::probe(const TextGenerationContext &context, int32_t steps) const {
   // On a synchronous device alloc() completes the open steps itself, so pages
   // that wait for these steps count as free.
   bool settles = !options.asynchronous;
+  // The last token of a hit with a payload is computed, on copies of its pages.
+  bool isCopied = !context.payload().empty() && plan->hitPages > 0;
   return AllocationPlan{
-      .cachedTokens = plan->hitPages * params().pageSize(),
-      .pages = plan->newPages + plan->revivedPages,
+      .cachedTokens = plan->hitPages * params().pageSize() - isCopied,
+      .pages = plan->newPages + plan->revivedPages +
+               isCopied * static_cast<int32_t>(sizes.groups().size()),
       .fits = plan->fits() ||
               (settles && plan->verdict == CacheEngine::Verdict::Wait)};
 }
@@ -128,6 +150,9 @@ PagedManager::reservePages(const TextGenerationContext &context,
     settle(place.replica);
     plan = engine.reserve(own, prompt, wanted);
   }
+  if (payloadBytes > 0 && plan.fits())
+    replicas[place.replica]->payloads.forget(
+        own.pages(mainGroup).subspan(own.committedPages()));
   if (!loader || !plan.fits())
     return plan;
   // The last page that it had may be a copy now, or cut.
@@ -148,9 +173,54 @@ Expected<void> PagedManager::open(const TextGenerationContext &context,
     return makeError(opened.error().code, "request ", context.id(), ": ",
                      opened.error().message);
   sequence(place) = std::move(*opened);
+  slots[index(place)].keptPages = 0;
   if (loader)
-    loader->open(index(place), context.scope());
+    loader->open(index(place), context);
   return {};
+}
+
+void PagedManager::exchangePayload(RequestPlace place,
+                                   const TextGenerationContext &context) {
+  const Sequence &own = sequence(place);
+  if (!own || context.payload().empty())
+    return;
+  int64_t bytes = payloadBytes * params().pageSize();
+  int64_t end = std::min<int64_t>(own.committedPages(),
+                                  std::ssize(context.payload()) / bytes);
+  for (int64_t &page = slots[index(place)].keptPages; page < end; ++page)
+    replicas[place.replica]->payloads.exchange(
+        own.pages(mainGroup)[page], context.payload().data() + page * bytes);
+}
+
+std::optional<AllocationError>
+PagedManager::takePayload(TextGenerationContext &context, int32_t steps,
+                          RequestPlace place, CacheEngine::Plan &plan) {
+  Sequence &own = sequence(place);
+  if (own.processedTokens() == 0)
+    return std::nullopt;
+  exchangePayload(place, context);
+  // A window may have passed what that token sees.
+  if (engine(place).truncate(own, own.processedTokens() - 1)) {
+    slots[index(place)].keptPages = own.committedPages();
+    if (loader)
+      loader->truncate(loadable(place), own.processedTokens());
+    context.rewind(1);
+    CacheEngine::Demand wanted = demand(context, steps);
+    plan = reservePages(context, place, wanted);
+    if (plan.fits())
+      return std::nullopt;
+  }
+  own.release();
+  context.rewind(context.processed());
+  [[maybe_unused]] Expected<void> opened = open(context, place);
+  assert(opened && "it was open before");
+  CacheEngine::Demand wanted = demand(context, steps);
+  plan = reservePages(context, place, wanted);
+  if (plan.fits())
+    return std::nullopt;
+  ++replicas[place.replica]->counters.refusals;
+  own.release();
+  return explainRefusal(context, steps, place, plan);
 }
 
 std::expected<Allocation, AllocationError>
@@ -180,7 +250,9 @@ PagedManager::reserve(TextGenerationContext &context, int32_t steps,
     if (Expected<void> opened = open(context, place); !opened)
       return std::unexpected(
           AllocationError{Reason::Invalid, std::move(opened.error())});
-  CacheEngine::Demand wanted = demand(context, steps);
+  CacheEngine::Demand wanted =
+      before > 0 ? demand(context, steps)
+                 : firstDemand(context, steps, place.replica, own);
   // The pages of a load that goes on are there, but this call may want more.
   PageLoader::Found found;
   if (loader && earlier != Stage::Loading)
@@ -219,6 +291,10 @@ PagedManager::reserve(TextGenerationContext &context, int32_t steps,
     }
     limitStep(context, place);
   }
+  if (payloadBytes > 0 && before == 0 && !context.payload().empty())
+    if (std::optional<AllocationError> refused =
+            takePayload(context, steps, place, plan))
+      return std::unexpected(std::move(*refused));
   int64_t cached = context.processed() - before;
   if (purpose == Purpose::Step) {
     request.figures.inputTokens += context.active();

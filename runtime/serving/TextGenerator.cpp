@@ -37,6 +37,7 @@ TextGenerator::TextGenerator(ModelRunner &runner, KVCacheManager &manager,
                              GenerationSink &sink, const Options &options)
     : runner(runner), manager(manager), sink(sink), options(options),
       scheduler(manager, options.scheduler),
+      kept(manager.payloadBytesPerToken()),
       canDraft(Scheduler::canDraft(manager.params())) {
   tokens.reserve(options.scheduler.maxBatchTokens);
   rowOffsets.reserve(options.scheduler.maxBatch + 1);
@@ -159,6 +160,11 @@ Expected<void> TextGenerator::admit(const GenerationRequest &request) {
       request, nextId++, prompt + std::min(request.maxNewTokens, room));
   if (Expected<void> fits = scheduler.canEverFit(*added); !fits)
     return fits;
+  if (request.promptLogprobs >= 0) {
+    added->setPayload(request.tokens.size() * kept.bytesPerToken());
+    added->context.setReusesPrefix(!request.needsWholePrompt() &&
+                                   request.promptLogprobs <= kept.ranks());
+  }
   scheduler.add(*added);
   runningIds.insert(request.id);
   active.push_back(std::move(added));
@@ -417,50 +423,6 @@ TextGenerator::execute(const ModelStep &step,
   return results;
 }
 
-/// The row at a position of the prompt: it predicts the token after it.
-void TextGenerator::passPromptRow(const ActiveRequest &request,
-                                  int64_t position,
-                                  std::span<const float> row) {
-  const GenerationRequest &asked = *request.request;
-  if (asked.promptLogits)
-    sink.promptLogits(asked, position, row);
-  if (asked.promptLogprobs >= 0 && position + 1 < request.promptTokens())
-    sink.logprobs(
-        asked, position + 1,
-        reader.logprobs(row, asked.tokens[position + 1], asked.promptLogprobs));
-}
-
-/// A request that was preempted computes again what it has.
-bool TextGenerator::needsHidden(const ActiveRequest &request,
-                                int64_t position) {
-  switch (request.request->embedding) {
-  case Embedding::None:
-    return false;
-  case Embedding::Last:
-    return position + 1 == request.promptTokens();
-  case Embedding::Mean:
-    return position >= request.hiddenCount;
-  }
-}
-
-/// Rows come in their order, whatever the steps are: equal bits.
-void TextGenerator::addHidden(ActiveRequest &request,
-                              std::span<const float> row) {
-  request.hiddenSum.resize(row.size());
-  for (size_t i = 0; i < row.size(); ++i)
-    request.hiddenSum[i] += row[i];
-  ++request.hiddenCount;
-}
-
-void TextGenerator::passEmbedding(const ActiveRequest &request) {
-  auto count = static_cast<double>(request.hiddenCount);
-  std::vector<float> mean(request.hiddenSum.size());
-  std::ranges::transform(request.hiddenSum, mean.begin(), [&](double sum) {
-    return static_cast<float>(sum / count);
-  });
-  sink.embedding(*request.request, mean);
-}
-
 Expected<int32_t> TextGenerator::draw(const ActiveRequest &request,
                                       std::span<const float> row) {
   const GenerationRequest &asked = *request.request;
@@ -482,6 +444,12 @@ bool TextGenerator::consume(ActiveRequest &request,
   request.tokens.resize(known);
   request.drafts = 0;
   bool draws = wantsToken(request);
+  if (request.payload.empty())
+    ;
+  else if (request.context.processed() < request.promptTokens())
+    passPayload(request);
+  else
+    request.setPayload(0); // its pages have it
   for (size_t i = 0; i < rows.size(); ++i) {
     std::span<const float> row;
     if (!results.logits.empty())

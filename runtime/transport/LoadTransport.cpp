@@ -2,7 +2,11 @@
 
 #include "LoadTransport.h"
 
+#include "kv/Runtime/Manager/PoolLayout.h"
+
 #include "runtime/base/LoadSymbol.h"
+
+#include <utility>
 
 using namespace kv;
 
@@ -31,6 +35,11 @@ PeerConnector::opener(Options options, PeerConnector *&peer) {
   return
       [options = std::move(options), &peer](const PageConnector::Options &slots)
           -> Expected<std::unique_ptr<PageConnector>> {
+        if (std::cmp_not_equal(slots.recordBytes,
+                               PoolLayout::of(options.cache).recordBytes()))
+          return makeError(KV_STATUS_INVALID_ARGUMENT,
+                           "cachedLogprobs is given, and a peer, which sends "
+                           "and reads pages without: allowed is one of them");
         Expected<std::unique_ptr<PageConnector>> records =
             PageConnector::open(slots);
         if (!records)

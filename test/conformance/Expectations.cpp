@@ -7,8 +7,8 @@
 using namespace kv::conformance;
 
 static const char *const Reasons[] = {
-    "hit",         "never_seen",      "evicted",   "other_scope",
-    "group_lacks", "always_computed", "other_tier"};
+    "hit",         "never_seen",      "evicted",    "other_scope",
+    "group_lacks", "always_computed", "other_tier", "without_logprobs"};
 
 void Scenario::expect(const json &step) {
   auto check = [&](const char *name, auto &&actual) {
@@ -128,6 +128,17 @@ void Scenario::expectRequest(const json &step, uint64_t id) {
     for (int64_t i = 0; i < count; ++i)
       names.push_back(Reasons[reasons[i]]);
     return names;
+  });
+  check("payloads", [&] { // of each token, whose bytes are equal
+    Request &own = requests.at(id);
+    size_t bytes = own.payload.size() / own.tokens.size();
+    json values = json::array();
+    for (size_t at = 0; at < own.payload.size(); at += bytes) {
+      std::span<std::byte> token = own.payload.subspan(at, bytes);
+      bool areEqual = std::ranges::count(token, token[0]) == std::ssize(token);
+      values.push_back(areEqual ? std::to_integer<int>(token[0]) : -1);
+    }
+    return values;
   });
   if (step.contains("held")) {
     const int32_t *pages = nullptr;

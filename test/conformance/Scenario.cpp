@@ -61,7 +61,8 @@ void checkStep(const json &step) {
   allowOnly(step,
             "above active adapter all_lengths all_max_lengths asynchronous "
             "asynchronous_loads at batch begin below blocks cache_empty "
-            "cached collections columns connector contains continuous count "
+            "cached cached_logprobs collections columns connector contains "
+            "continuous count "
             "degree device_names devices dim disk_bytes do draft_tokens "
             "drafts dtype duration error error_in_python fits free free_of "
             "free_pct from hash heads held host_bytes host_committed_pct "
@@ -69,7 +70,8 @@ void checkStep(const json &step) {
             "layers layout length lengths limit longest longest_sequence "
             "max_chunk_tokens max_lengths max_seq_len max_steps memory "
             "method metrics model n_devices names new_pages num_replicas "
-            "offsets page page_layers pages pages_per_replica pool_bytes "
+            "offsets page page_layers pages payload payloads pages_per_replica "
+            "pool_bytes "
             "prefix prefix_caching prefix_duration prefix_priority "
             "prefix_tokens priority processed ranks recommended refusal "
             "replica replica_is replicas replicate result reuses_prefix "
@@ -153,6 +155,8 @@ void Scenario::create(const json &fields) {
   options.availableCacheMemory = number(fields, "memory");
   options.maxSteps = static_cast<int32_t>(number(fields, "max_steps"));
   options.maxChunkTokens = number(fields, "max_chunk_tokens");
+  options.cachedLogprobs =
+      static_cast<int32_t>(number(fields, "cached_logprobs"));
   options.enableRuntimeChecks = 1;
   options.asynchronous = static_cast<int32_t>(number(fields, "asynchronous"));
   options.withoutPrefixAffinity =
@@ -396,7 +400,17 @@ Scenario::Request Scenario::make(uint64_t id, std::vector<int32_t> tokens,
   if (CALL(kvRequestCreate)(id, tokens.data(), tokens.size(), &handle))
     bad(kvErrorMessage());
   requestFields(handle, fields);
-  return {{handle, kvRequestDestroy}, std::move(tokens)};
+  std::span<std::byte> payload;
+  if (fields.contains("payload")) {
+    auto bytes = CALL(kvManagerPayloadBytesPerToken)(manager) *
+                 static_cast<int64_t>(tokens.size());
+    void *memory = nullptr;
+    if (CALL(kvRequestSetPayload)(handle, bytes, &memory))
+      bad(kvErrorMessage());
+    payload = {static_cast<std::byte *>(memory), static_cast<size_t>(bytes)};
+    std::ranges::fill(payload, std::byte(number(fields, "payload")));
+  }
+  return {{handle, kvRequestDestroy}, std::move(tokens), payload};
 }
 
 int32_t Scenario::image(KvRequest *handle, const json &fields) {

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@ private:
   struct Request {
     std::unique_ptr<KvRequest, decltype(&kvRequestDestroy)> handle;
     std::vector<int32_t> tokens;
+    std::span<std::byte> payload = {};
   };
 
   void create(const json &manager);

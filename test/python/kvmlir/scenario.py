@@ -42,6 +42,7 @@ class Scenario:
         """older: calls methods by their older names, and maybe_reserve() instead of alloc()."""
         self.file, self.older, self.called, self.checks = json.loads(Path(path).read_text()), older, set(), 0
         self.requests, self.page_of, self.before, self.allocation, self.plan, self.result = {}, {}, {}, None, None, None
+        self.payloads = {}
         self.refusal, self.inputs, self.where, self.manager = "none", [], "manager", None
 
     def run(self):
@@ -84,7 +85,8 @@ class Scenario:
         self.requests, self.page_of, self.inputs, self.manager = {}, {}, [], None
         count = fields.get("replicas", 1) * fields.get("shards", 1)
         places = fields.get("devices") or [f"cpu:{i}" for i in range(count)]
-        options = {name: fields[name] for name in ("max_steps", "max_chunk_tokens", "disk_bytes") if name in fields}
+        options = {name: fields[name] for name in ("max_steps", "max_chunk_tokens", "disk_bytes", "cached_logprobs")
+                   if name in fields}
         options |= {name: bool(fields[name]) for name in ("asynchronous", "asynchronous_loads") if name in fields}
         options |= {"without_prefix_affinity": bool(fields.get("without_affinity")), "enable_runtime_checks": True}
         if "disk_bytes" in fields:
@@ -203,6 +205,10 @@ class Scenario:
                            step.get("duration", 0) * SECOND, step.get("prefix_duration", 0) * SECOND)
         made.set_reuses_prefix(bool(step.get("reuses_prefix", 1)))
         made.limit_active(step.get("limit", 0))
+        if "payload" in step:
+            payload = self.payloads[step["id"]] = made.set_payload(
+                len(tokens) * self.call("payload_bytes_per_token"))
+            payload[:] = step["payload"]
         return made
 
     @staticmethod
@@ -407,6 +413,9 @@ class Scenario:
             "recommended": lambda: self.call("get_or_recommend_replica", own),
             "why": lambda: [REASONS.get(one, one) for one in self.call("explain", own)],
             "held": lambda: len(self.call("get_req_blocks", id)),
+            # Of each token, whose bytes are equal.
+            "payloads": lambda: [one[0] if (one == one[0]).all() else -1
+                                 for one in self.payloads[id].reshape(len(own), -1)],
         }
         if self.allocation:
             figures["new_pages"] = lambda: self.allocation.new_pages

@@ -522,6 +522,31 @@ def test_log_probabilities(model, answers):
     assert [value for value, _, _ in whole.prompt_logprobs[-8:]] == [value for value, _, _ in cold.logprobs]
 
 
+def test_log_probabilities_of_prompts_are_cached(model):
+    """Equal bits cold and warm, and only one token beyond what any hit leaves is computed."""
+    cold = kvmlir.Server(model, pages(model))
+    server = kvmlir.Server(model, pages(model, cached_logprobs=5))
+    assert (cold.manager.payload_bytes_per_token, server.manager.payload_bytes_per_token) == (0, 48)
+    prompt = [(7 * i) % VOCABULARY for i in range(75)]
+    page = model.params.page_size
+    full = 74 // page * page
+
+    def serve(server, **more):
+        before = server.figures()["prefill_tokens"]
+        stream = server.add(prompt, max_new_tokens=1, logprobs=1, **more)
+        server.run()
+        assert server.figures()["prefill_tokens"] - before == 75 - stream.cached_tokens
+        return stream.cached_tokens, stream.prompt_logprobs, stream.logprobs
+
+    wanted = [serve(cold, prompt_logprobs=count) for count in range(7)]
+    assert all(cached == 0 for cached, *_ in wanted)
+    assert serve(server)[0] == 0
+    found = [serve(server, prompt_logprobs=count) for count in range(7)]
+    assert [cached for cached, *_ in found] == [0] + [full - 1] * 5 + [0]
+    assert [known for _, *known in found] == [known for _, *known in wanted]
+    assert serve(server)[0] == full
+
+
 def test_rules_of_logits(model, answers):
     server = kvmlir.Server(model, pages(model))
     add = lambda **more: list(server.add(PROMPTS[0], max_new_tokens=8, **more))

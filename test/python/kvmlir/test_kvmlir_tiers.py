@@ -130,6 +130,46 @@ def test_notes_of_a_peer(tmp_path, monkeypatch):
     assert serve(own, range(9)) == 0 and serve(own, range(9)) == 8
 
 
+def test_payloads_in_a_store(tmp_path):
+    """The next machine finds them, and records without are none of theirs."""
+    def serve_with(own, value):
+        context = TextGenerationContext(range(18))
+        payload = context.set_payload(18 * own.payload_bytes_per_token)
+        payload[:] = value
+        cached = compute(own, context)
+        own.release(context.request_id)
+        return cached, [set(token.tolist()) for token in payload.reshape(18, -1)]
+
+    with RedisServer(tmp_path) as server:
+        options = {"block_store_endpoint": server.address, "cached_logprobs": 2}
+        first = manager(32, **options)
+        assert serve(first, range(18)) == 0
+        del first
+        second = manager(32, **options)
+        assert serve_with(second, 7) == (0, [{7}] * 18)
+        del second
+        third = manager(32, **options)
+        third.prefetch(TextGenerationContext(range(18)))
+        assert serve_with(third, 9) == (15, [{7}] * 16 + [{9}] * 2)
+        assert serve(third, range(18)) == 16
+
+
+def test_payloads_that_cannot_be(tmp_path):
+    with pytest.raises(ValueError, match="^cached_logprobs is given, and a peer, which sends and reads pages without: "
+                                         "allowed is one of them$"):
+        manager(8, peer_role="decode", peer=f"ipc://{tmp_path}/nobody", cached_logprobs=1)
+    with pytest.raises(ValueError, match="cached_logprobs is 21, allowed: 1 to 20"):
+        manager(8, cached_logprobs=21)
+    context = TextGenerationContext(range(9))
+    with pytest.raises(ValueError, match="a payload of -1 bytes, allowed: 0 or more"):
+        context.set_payload(-1)
+    own = manager(8, cached_logprobs=1)
+    own.claim(context.request_id)
+    own.alloc(context)
+    with pytest.raises(ValueError, match="a payload of 16 bytes after an alloc, allowed: before the first"):
+        context.set_payload(16)
+
+
 def test_what_cannot_be(tmp_path):
     with pytest.raises(ValueError, match="kv_connector is tiered, disk_directory is not given, nor is block_store_endpoint"):
         manager(32, tmp_path / "disk", disk_directory=None)

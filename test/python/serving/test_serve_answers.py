@@ -9,7 +9,7 @@ import pytest
 
 import kvmlir
 from kv_serve import tool_calls
-from serve_process import Alone, Serve, chat, make_tiny
+from serve_process import PAGE, Alone, Serve, chat, make_tiny
 
 WEATHER = [{"type": "function", "function": {"name": "weather", "parameters": {
     "type": "object", "required": ["city"], "additionalProperties": False,
@@ -85,6 +85,34 @@ def test_log_probabilities(client, alone):
     streamed = [one for piece in pieces for choice in piece.choices if choice.logprobs
                 for one in choice.logprobs.content]
     assert streamed == content
+
+
+def test_log_probabilities_of_prompts_are_cached(folder, tmp_path):
+    """Also on a disk, for the next process. A page that was computed without them is a miss, and is said to be one."""
+    prompt, seen = "a prompt of one hundred and more characters, of which pages are kept with what the model says of them", {}
+
+    def ask(server, kind, **more):
+        answer = server.client().completions.create(model="tiny", prompt=prompt, max_tokens=1, temperature=0,
+                                                    extra_body={"explain": True, "ignore_eos": True}, **more)
+        assert seen.setdefault(kind, answer.choices) == answer.choices
+        usage = answer.usage.model_dump()
+        pages = usage["prompt_tokens_details"]["pages"]
+        return usage["prompt_tokens_details"]["cached_tokens"], sorted(set(pages[:-1]))
+
+    full = (len(prompt) - 1) // PAGE * PAGE
+    options = ("--cached-logprobs", 3, "--disk-dir", tmp_path / "disk", "--disk-bytes", 1 << 26, "--pages", 64)
+    with Serve(folder, *options) as server:
+        assert ask(server, "plain") == (0, ["never_seen"])
+        known = {"echo": True, "logprobs": 3}
+        assert ask(server, "known", **known) == (0, ["without_logprobs"])
+        assert ask(server, "known", **known) == (full - 1, ["hit"])
+        assert ask(server, "fewer", echo=True, logprobs=1) == (full - 1, ["hit"])
+        assert ask(server, "more", echo=True, logprobs=5) == (0, ["without_logprobs"])
+        assert ask(server, "plain") == (full, ["hit"])
+        assert server.is_idle()
+    with Serve(folder, *options) as server:
+        assert ask(server, "known", **known) == (full - 1, ["other_tier"])
+        assert ask(server, "plain") == (full, ["hit"])
 
 
 def test_a_prompt_alone(client):

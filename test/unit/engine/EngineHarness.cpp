@@ -155,7 +155,10 @@ std::string EngineHarness::reserve(int32_t slot, uint32_t word) {
                        : length + more % size,
        .b = extra % 4 == 0 ? 1 + more % (3 * size) : INT64_MAX,
        .c = extra % 5 == 0 ? more % size : 0,
-       .d = extra % 16 != 1,
+       // Now and then no hit, or one of a few pages at most.
+       .d = extra % 16 == 1   ? 0
+            : extra % 16 == 2 ? 2 + more % 4
+                              : 1,
        // Without the last tokens, which then are drafts.
        .prompt = kind == 7 ? std::max(processed, length - more % 40) : length});
 }
@@ -444,7 +447,8 @@ std::string EngineHarness::applyReserve(const Command &command,
                     {.length = command.a,
                      .chunk = command.b,
                      .draft = command.c,
-                     .reuse = command.d != 0});
+                     .reuse = command.d != 0,
+                     .mostHit = command.d > 1 ? command.d - 1 : INT32_MAX});
   ++coverage.refused[static_cast<int>(plan.verdict)];
   if (plan.fits()) {
     coverage.hits += plan.hitPages;

@@ -252,14 +252,16 @@ struct EngineModel {
 
   /// Finds the nodes of the longest cached prefix that goes on where a request
   /// is. Returns how many pages the request has with it.
-  int64_t findPrefix(Request &request, const Prompt &prompt, bool reuse) {
+  int64_t findPrefix(Request &request, const Prompt &prompt,
+                     const CacheEngine::Demand &demand) {
     int64_t size = options.pageSize, best = request.committed;
     found.clear();
-    if (!reuse || !request.indexes || request.epoch != epoch ||
+    if (!demand.reuse || !request.indexes || request.epoch != epoch ||
         request.borrows || request.held != request.committed ||
         request.processed != request.committed * size)
       return best;
-    int64_t last = std::min((prompt.length() - 1) / size, maxPages);
+    int64_t last =
+        std::min({(prompt.length() - 1) / size, maxPages, demand.mostHit});
     for (int64_t length = request.committed + 1; length <= last; ++length) {
       NodeAt node = nodes.find(key(request, prompt, length - 1));
       if (node == nodes.end())
@@ -282,7 +284,7 @@ struct EngineModel {
 
   CacheEngine::Plan plan(Request &request, const Prompt &prompt,
                          const CacheEngine::Demand &demand) {
-    int64_t best = findPrefix(request, prompt, demand.reuse);
+    int64_t best = findPrefix(request, prompt, demand);
     CacheEngine::Plan plan;
     plan.hitPages = static_cast<int32_t>(best - request.committed);
     int64_t have = plan.hitPages ? best : request.held;

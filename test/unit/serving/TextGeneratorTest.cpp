@@ -24,7 +24,7 @@ struct Answer {
   struct Known {
     TokenLogprob chosen;
     int64_t rank;
-    std::vector<int32_t> top;
+    std::vector<TokenLogprob> top;
   };
   std::map<int64_t, Known> logprobs; // by position
   std::string finish;                // "stop", "length" or the error
@@ -66,9 +66,8 @@ public:
 
   void logprobs(const GenerationRequest &request, int64_t position,
                 const TokenLogprobs &found) override {
-    Answer::Known known = {found.chosen, found.rank, {}};
-    for (const TokenLogprob &one : found.top)
-      known.top.push_back(one.token);
+    Answer::Known known = {
+        found.chosen, found.rank, {found.top.begin(), found.top.end()}};
     bool fresh =
         answers[&request].logprobs.emplace(position, std::move(known)).second;
     EXPECT_TRUE(fresh) << "position " << position << " came twice";
@@ -90,6 +89,7 @@ struct Limits {
   int32_t draftTokens = 0;
   int32_t ngram = 0;
   int64_t window = 0; // of a collection that the model does not read
+  int32_t cachedLogprobs = 0;
 };
 
 /// Serves `requests`; the answers are in their order.
@@ -102,6 +102,7 @@ struct Served {
     options.maxBatchSize = limits.maxBatch;
     options.maxSeqLen = limits.maxSeqLen;
     options.numPages = limits.pages;
+    options.payloadRanks = limits.cachedLogprobs;
     options.enableRuntimeChecks = true;
     KVCacheParams params = fakeParams(limits.pageSize);
     params.enablePrefixCaching = limits.prefixCaching;
@@ -152,6 +153,34 @@ struct Served {
           << requests[i].id;
       EXPECT_EQ(answers[i].counts.newTokens,
                 static_cast<int64_t>(answers[i].tokens.size()));
+      checkLogprobs(requests[i], answers[i]);
+    }
+  }
+
+  /// They are those of the rows, for all tokens of which they were asked for.
+  static void checkLogprobs(const GenerationRequest &request,
+                            const Answer &answer) {
+    std::vector<int32_t> all = request.tokens;
+    all.insert(all.end(), answer.tokens.begin(), answer.tokens.end());
+    size_t wanted = request.logprobs < 0 ? 0 : answer.tokens.size();
+    if (request.promptLogprobs >= 0)
+      wanted += request.tokens.size() - 1;
+    EXPECT_EQ(answer.logprobs.size(), wanted) << request.id;
+    LogitReader reader;
+    for (const auto &[position, known] : answer.logprobs) {
+      bool isPrompt = position < std::ssize(request.tokens);
+      std::vector<float> row =
+          FakeModel::logits(std::span(all).first(position));
+      TokenLogprobs right =
+          reader.logprobs(row, all[position],
+                          isPrompt ? request.promptLogprobs : request.logprobs);
+      auto isSame = [](const TokenLogprob &a, const TokenLogprob &b) {
+        return a.token == b.token && a.logprob == b.logprob;
+      };
+      EXPECT_TRUE(isSame(known.chosen, right.chosen) &&
+                  known.rank == right.rank &&
+                  std::ranges::equal(known.top, right.top, isSame))
+          << request.id << ", token " << position;
     }
   }
 
@@ -423,6 +452,40 @@ TEST(TextGenerator, PromptLogitsAreCompleteInSpiteOfTheCache) {
   EXPECT_TRUE(served.answers[0].promptLogits.empty());
 }
 
+/// Equal ones, and of what is cached with as many only the last token and what
+/// no request finds in a cache is computed again.
+TEST(TextGenerator, LogprobsOfPromptsAreCached) {
+  Limits limits;
+  limits.cachedLogprobs = 3;
+  limits.maxBatchTokens = 9;
+  std::vector<GenerationRequest> requests;
+  auto add = [&](int32_t length, int32_t logprobs, int64_t cached) {
+    GenerationRequest &one =
+        requests.emplace_back(request(concat("r", requests.size()), length, 1));
+    one.arrivalStep = 10 * std::ssize(requests);
+    one.promptLogprobs = logprobs;
+    return cached;
+  };
+  std::vector<int64_t> cached = {
+      add(30, -1, 0),  // without
+      add(18, 1, 0),   // what is cached has none
+      add(18, 3, 15),  // four pages; more than the first request asked for
+      add(30, 0, 15),  // the other pages have none
+      add(30, 2, 27),  // now they have
+      add(17, 3, 15),  // the end is a page of its own
+      add(16, 3, 11),  // the end is the last token of a page
+      add(30, 4, 0),   // more than are cached
+      add(30, -1, 28), // of others nothing is computed again
+  };
+  Served served(requests, limits);
+  int64_t computed = 0;
+  for (size_t i = 0; i < requests.size(); ++i) {
+    EXPECT_EQ(served.answers[i].counts.cachedTokens, cached[i]) << i;
+    computed += std::ssize(requests[i].tokens) - cached[i];
+  }
+  EXPECT_EQ(served.statistics.prefillTokens, computed);
+}
+
 /// Of the prompt's tokens but the first, and of the answer's, whatever is
 /// cached and however the prompt is cut.
 TEST(TextGenerator, LogprobsAreThoseOfTheRows) {
@@ -519,8 +582,8 @@ TEST(TextGenerator, AMaskIsAskedOnceForEachToken) {
 TEST(TextGenerator, RandomLoads) {
   std::mt19937 random(11);
   auto below = [&](int limit) { return static_cast<int>(random() % limit); };
-  int64_t preemptions = 0, hits = 0, served = 0, dumps = 0, elsewhere = 0;
-  int64_t drafts = 0, accepted = 0;
+  int64_t preemptions = 0, hits = 0, served = 0, dumps = 0, elsewhere = 0,
+          drafts = 0, accepted = 0, knownHits = 0;
   for (int round = 0; round < 1200; ++round) {
     Limits limits;
     limits.pageSize = 1 + below(5);
@@ -533,6 +596,7 @@ TEST(TextGenerator, RandomLoads) {
     limits.continuous = below(6) == 0;
     limits.ngram = below(3);
     limits.window = limits.continuous || below(4) ? 0 : 1 + below(8);
+    limits.cachedLogprobs = below(4);
     std::vector<GenerationRequest> requests;
     int count = 1 + below(12);
     for (int i = 0; i < count; ++i) {
@@ -559,6 +623,7 @@ TEST(TextGenerator, RandomLoads) {
                        .bias = {{below(FakeModel::Vocab), 2.0f}},
                        .minNewTokens = below(6)};
       added.logprobs = below(4) - 1;
+      added.promptLogprobs = below(3) ? below(4) - 1 : -1;
       if (below(3) == 0) {
         auto guesses = FakeModel::answer(added, limits.maxSeqLen);
         for (int32_t &one : guesses)
@@ -576,19 +641,18 @@ TEST(TextGenerator, RandomLoads) {
     elsewhere += result.model.stepsElsewhere;
     hits += result.statistics.prefixHits;
     served += result.statistics.requests - result.statistics.failedRequests;
-    for (size_t i = 0; i < requests.size(); ++i)
-      EXPECT_EQ(result.answers[i].logprobs.size(),
-                requests[i].logprobs < 0 ? 0 : result.answers[i].tokens.size());
-    for (size_t i = 0; i < requests.size(); ++i)
-      if (requests[i].promptLogits && result.answers[i].counts.promptTokens) {
-        ++dumps;
+    for (size_t i = 0; i < requests.size(); ++i) {
+      const GenerationCounts &counts = result.answers[i].counts;
+      knownHits += requests[i].promptLogprobs >= 0 && counts.cachedTokens > 0;
+      if (requests[i].promptLogits && counts.promptTokens && ++dumps)
         EXPECT_EQ(result.answers[i].promptLogits.size(),
                   requests[i].tokens.size());
-      }
+    }
     ASSERT_FALSE(testing::Test::HasFailure()) << "round " << round;
   }
   EXPECT_GT(preemptions, 100);
   EXPECT_GT(hits, 100);
+  EXPECT_GT(knownHits, 100);
   EXPECT_GT(served, 1000);
   EXPECT_GT(dumps, 50);
   EXPECT_GT(elsewhere, 1000);

@@ -204,8 +204,13 @@ class Engine:
             context = kvmlir.TextGenerationContext(tokens)
             context.set_scope(salt=sampling["salt"])
             # Whether others have sent this prompt is theirs to know.
-            ticket.pages = ["never_seen" if reason == "other_scope" else reason
-                            for reason in self._manager.explain(context)]
+            shown, wanted, kept = {"other_scope": "never_seen"}, sampling.get("prompt_logprobs"), (
+                self._manager.payload_bytes_per_token)
+            if wanted is not None and kept:
+                context.set_payload(len(tokens) * kept)
+            if wanted is not None and wanted > kept // 8 - 1:
+                shown |= dict.fromkeys(("hit", "other_tier"), "without_logprobs")
+            ticket.pages = [shown.get(reason, reason) for reason in self._manager.explain(context)]
         ticket.stream = stream
         self._tickets[stream] = ticket
         bisect.insort(self._waiting, ticket, key=lambda one: one.priority)

@@ -108,6 +108,10 @@ typedef struct KvManagerOptions {
   /* Receives a sentence when the peer is lost or back. */
   void (*note)(void *context, const char *sentence);
   void *noteContext;
+  /* Most likely tokens of which log probabilities are kept with each token of
+     a cached page, so that requests for those of their prompts use the cache;
+     default: such prompts are computed whole (1 to 20). */
+  int32_t cachedLogprobs;
 } KvManagerOptions;
 
 /* peerRole. A decoding side asks the other one for the pages of its prompts; a
@@ -196,7 +200,8 @@ enum KvReason {
   KV_REASON_OTHER_SCOPE = 3,
   KV_REASON_GROUP_LACKS_IT = 4,
   KV_REASON_ALWAYS_COMPUTED = 5,
-  KV_REASON_OTHER_TIER = 6 /* is loaded from host memory or disk */
+  KV_REASON_OTHER_TIER = 6,      /* is loaded from host memory or disk */
+  KV_REASON_WITHOUT_LOGPROBS = 7 /* is cached without a payload */
 };
 /* A KvReason a page, of at most `capacity` pages; `count` is of all. */
 KV_C_API int32_t kvManagerExplain(const KvManager *manager,
@@ -221,6 +226,9 @@ KV_C_API int32_t kvManagerNumDevices(const KvManager *manager);
 KV_C_API int32_t kvManagerGetDevice(const KvManager *manager, int32_t index,
                                     const char **device);
 KV_C_API int64_t kvManagerMaxSeqLen(const KvManager *manager);
+/* Bytes of payload that are kept with each token (kvRequestSetPayload): 8 for
+   the token and for each of cachedLogprobs; 0: none. */
+KV_C_API int64_t kvManagerPayloadBytesPerToken(const KvManager *manager);
 /* Pages of a request of `tokens` tokens, draft slots not counted: of a window
    only those that it needs at a time; 1 slot of a continuous cache. Error:
    fewer than 0 tokens. */

@@ -53,6 +53,14 @@ typedef struct KvRetention {
 } KvRetention;
 KV_C_API int32_t kvRequestSetRetention(KvRequest *request,
                                        const KvRetention *retention);
+/* Gives a request a payload of so many bytes, zeros, before its first alloc:
+   kvManagerPayloadBytesPerToken for each of its first tokens, opaque to the
+   manager. The request owns them; `payload` may be null. An alloc then takes
+   over only cached pages with a payload, copies it here, and leaves their last
+   token to be computed. Before kvManagerStep the caller writes the payload of
+   all pages that it completes. */
+KV_C_API int32_t kvRequestSetPayload(KvRequest *request, int64_t bytes,
+                                     void **payload);
 KV_C_API int32_t kvRequestSetReusesPrefix(KvRequest *request, int32_t reuses);
 /* From now on a step computes at most `count` tokens; 0: all. */
 KV_C_API int32_t kvRequestLimitActive(KvRequest *request, int64_t count);

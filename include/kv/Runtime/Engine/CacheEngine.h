@@ -140,6 +140,9 @@ public:
     int64_t loaded = 0;
     /// Whether a cached prefix may be taken over.
     bool reuse = true;
+    /// Most pages of that prefix: the caller keeps a payload with each page,
+    /// and later pages lack it.
+    int64_t mostHit = INT32_MAX;
 
     /// Most new tokens that this call reserves, those that are loaded included.
     int64_t most() const {
@@ -300,9 +303,10 @@ public:
     GroupLacksIt,   // a window group has evicted its pages of the prefix, or
                     // there is no snapshot of its state
     AlwaysComputed, // the page of the last token, or not a full page
-    OtherTier // is loaded from a tier outside of the devices (Demand::loaded)
+    OtherTier, // is loaded from a tier outside of the devices (Demand::loaded)
+    WithoutPayload // is cached, after Demand::mostHit
   };
-  static constexpr size_t NumReasons = 7;
+  static constexpr size_t NumReasons = 8;
 
   /// For each page of a prompt, why a new sequence of this scope would or would
   /// not find it. For diagnosis: allocates and costs O(scopes * pages). Changes

@@ -41,7 +41,8 @@ struct Command {
     SetRetention, // retention
     Tokens,       // tokens: appended to the sequence's prompt
     Image,        // a: begin, b: length, scope.salt: the hash
-    Reserve,      // a: length, b: chunk, c: draft, d: reuse, prompt
+    Reserve,      // a: length, b: chunk, c: draft, prompt; d: 0: no reuse,
+                  // 1: reuse, 1 + n: reuse of at most n pages
     Commit,       // a: processed, prompt
     Fork,         // a: tokens, b: the new sequence's slot, retention
     Truncate,     // a: tokens; the prompt is cut to this length

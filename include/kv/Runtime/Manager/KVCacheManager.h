@@ -124,6 +124,9 @@ public:
     return static_cast<int32_t>(params().dataParallelDegree());
   }
   virtual int64_t maxSeqLen() const = 0;
+  /// Bytes of TextGenerationContext::payload() for each token; 0: none are
+  /// kept, and requests that have a payload compute their whole prompts.
+  virtual int64_t payloadBytesPerToken() const { return 0; }
 
   //===--------------------------------------------------------------------===//
   // Requests

@@ -92,6 +92,12 @@ struct PagedOptions {
   /// The reset is done by the next runtimeInputs() or serveResets().
   std::string zmqEndpointBase = {};
   std::string resetEndpoint = {};
+  /// With each token of a cached page the manager keeps, unread, one pair of
+  /// numbers of 4 bytes for the token, and as many more: for example log
+  /// probabilities of the token and of the most likely ones. 0: nothing, as
+  /// always for caches with recurrent collections or without a full group. The
+  /// memory is in addition to that of the pages, also in tiers.
+  int32_t payloadRanks = 0;
   PagedTierOptions tiers = {};
   /// Counts EngineMetrics::lookedUp, for programs that monitor the manager.
   bool explainMisses = false;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -83,6 +84,14 @@ public:
   void setImages(std::span<const ImageSpan> images) { media = images; }
   /// The prompt as caches know it: the tokens that the request vouches for.
   Prompt prompt() const { return {all.first(known), media}; }
+  /// What the caller keeps with each of the first tokens (KVCacheManager::
+  /// payloadBytesPerToken()); the memory is the caller's. If there is any, only
+  /// cached pages with a payload are taken over: alloc() writes their payload
+  /// here. The last of their tokens remains to be computed, so that the caller
+  /// sees what the model says of the next one. step() reads the payload of the
+  /// pages that it commits, which by then the caller has written here.
+  std::span<std::byte> payload() const { return kept; }
+  void setPayload(std::span<std::byte> payload) { kept = payload; }
   /// How long its pages should outlive the request. Read when pages are first
   /// reserved.
   const Retention &retention() const { return keep; }
@@ -158,6 +167,7 @@ private:
   bool reuse = true;
   bool hasBegun = false;
   std::span<const ImageSpan> media;
+  std::span<std::byte> kept;
   Scope sharing;
   Retention keep;
 };

@@ -57,8 +57,9 @@ struct GenerationRequest {
   /// those of how many of the most likely tokens; -1: without.
   int32_t logprobs = -1;
   /// The most likely tokens for each token of the prompt but its first, as
-  /// `logprobs` has them for the answer. If there are any, all positions are
-  /// computed, whatever is cached.
+  /// `logprobs` has them for the answer. Those of cached pages come from there,
+  /// if the manager keeps so many (PagedOptions::payloadRanks); otherwise all
+  /// positions are computed, whatever is cached.
   int32_t promptLogprobs = -1;
   Embedding embedding = Embedding::None;
   /// Of requests that wait the smallest begins first.
@@ -69,7 +70,7 @@ struct GenerationRequest {
   bool needsPromptRows() const { return promptLogits || promptLogprobs >= 0; }
   /// Whether all positions are computed, whatever is cached.
   bool needsWholePrompt() const {
-    return needsPromptRows() || embedding == Embedding::Mean;
+    return promptLogits || embedding == Embedding::Mean;
   }
   /// Whether the host must see the rows that tokens are drawn from.
   bool needsRows() const {

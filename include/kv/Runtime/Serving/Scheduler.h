@@ -37,6 +37,12 @@ struct ActiveRequest {
   /// Whether its next step computes its last token, and drafts after it.
   bool decodes() const { return context.vouched() - context.processed() == 1; }
 
+  /// Gives the context a payload of so many bytes, which its pages keep.
+  void setPayload(size_t bytes) {
+    payload = std::vector<std::byte>(bytes);
+    context.setPayload(payload);
+  }
+
   /// Appends the first `count` of the proposed tokens as drafts.
   void addDrafts(int64_t count);
   void dropDrafts();
@@ -52,10 +58,11 @@ struct ActiveRequest {
   /// Most drafts that the server proposes: more after right ones, few after
   /// wrong ones.
   int64_t trust = MostDrafts;
-  TextGenerationContext context; // of `tokens`; ids ascend by arrival
-  int64_t maxTokens;             // of prompt and answer together
-  int64_t cachedTokens = -1;     // hit of the first admission; -1 before it
-  int64_t promptLogits = 0;      // prompt positions whose logits were returned
+  TextGenerationContext context;  // of `tokens`; ids ascend by arrival
+  int64_t maxTokens;              // of prompt and answer together
+  int64_t cachedTokens = -1;      // hit of the first admission; -1 before it
+  int64_t promptLogits = 0;       // prompt positions that were passed on
+  std::vector<std::byte> payload; // of the prompt, while it is computed
   /// Of an embedding: the sum of the hidden states so far, of as many prompt
   /// positions.
   std::vector<double> hiddenSum;

@@ -4,6 +4,7 @@
 #define KV_RUNTIME_SERVING_TEXTGENERATOR_H
 
 #include "kv/Runtime/Serving/DraftModel.h"
+#include "kv/Runtime/Serving/LogprobPayload.h"
 #include "kv/Runtime/Serving/ModelRunner.h"
 #include "kv/Runtime/Serving/Scheduler.h"
 #include "kv/Runtime/Serving/ServingMetrics.h"
@@ -91,8 +92,10 @@ private:
   };
   Expected<StepResults> execute(const ModelStep &step,
                                 std::span<ActiveRequest *const> part);
-  void passPromptRow(const ActiveRequest &request, int64_t position,
+  void passPromptRow(ActiveRequest &request, int64_t position,
                      std::span<const float> row);
+  /// Passes on what cached pages have said of the prompt.
+  void passPayload(ActiveRequest &request);
   static bool needsHidden(const ActiveRequest &request, int64_t position);
   void addHidden(ActiveRequest &request, std::span<const float> row);
   void passEmbedding(const ActiveRequest &request);
@@ -124,6 +127,8 @@ private:
   Scheduler scheduler;
   std::unique_ptr<DraftModel> draftModel;
   LogitReader reader;
+  LogprobPayload kept;
+  std::vector<TokenLogprob> top; // scratch of passPayload()
   Sampler sampler;
   GenerationStatistics statistics;
   ServingFigures counted;

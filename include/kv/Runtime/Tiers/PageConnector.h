@@ -49,7 +49,9 @@ using PrefixName = std::array<std::byte, 32>;
 
 /// A full page of a prefix. Its pointers are valid during a call.
 struct PrefixPage {
-  PrefixName name;   // of the prefix up to the end of this page
+  /// Of the prefix up to the end of this page. A record with a payload
+  /// (PagedOptions::payloadRanks), at its end, has the bit 0 inverted.
+  PrefixName name;
   PrefixName parent; // of the prefix before this page; its first page: `scope`
   PrefixName scope;  // of the empty prefix
   std::span<const int32_t> tokens;        // on this page

@@ -13,7 +13,7 @@ ROOT = HERE.parents[3]
 PLACE = ROOT / "build/clients"
 ENGINES = ROOT / "build/bench/engines/bin/python"
 MOST = 1e-4  # between log probabilities
-TINY = {"answers": ("--pages", 512, "--host-pages", 512), "schemathesis": ("--pages", 512)}  # the server's options
+TINY = {"answers": ("--pages", 512, "--host-pages", 512, "--cached-logprobs", 5), "schemathesis": ("--pages", 512)}  # the server's options
 
 
 def make_model():

@@ -1,5 +1,6 @@
 """use_answers.py BASE_URL MODEL: answers to KV_SCHEMAS random JSON schemas (200), each of which is valid by the package
-jsonschema where it ended by itself; and KV_PAIRS requests (500) cold and warm, with log probabilities of equal bits.
+jsonschema where it ended by itself; and KV_PAIRS requests (500) cold and warm, with log probabilities of equal bits,
+and of no page computed again. The server has --cached-logprobs 5 and pages of 16 tokens.
 KV_ANSWERS_SEED (0): of the first."""
 
 import collections
@@ -22,7 +23,7 @@ SCHEMAS, PAIRS, SEED = (int(os.environ.get(f"KV_{name}", default)) for name, def
 NAMES = ["p", "name", "a b", "quote\"", "ü", "back\\slash", "Δ", ""]
 PATTERNS = ["^[a-c]{2,5}$", "^\\d{3}-[A-Z]+$", "^(red|green)$", "^x?y*z$"]
 FORMATS = ["date", "uuid", "ipv4", "ipv6"]
-FAMILIES = 15
+FAMILIES, PAGE = 15, 16
 CHECKER = jsonschema.FormatChecker()
 
 
@@ -138,13 +139,13 @@ def try_schema(seed):
 
 
 def try_pair(seed):
-    """Tokens of the warm one that were cached. Raises AssertionError."""
+    """Tokens of the warm one that were cached. Raises AssertionError, also if a page of it is computed once more."""
     draw = random.Random(SEED * FAMILIES + seed % FAMILIES)
     family = [draw.randrange(256) for _ in range(300)]
     draw = random.Random(seed)
     prompt = family[:draw.randrange(300)] + [draw.randrange(256) for _ in range(draw.randrange(1, 40))]
     asked = {"prompt": prompt, "max_tokens": draw.randrange(1, 7), "logprobs": draw.randrange(6),
-             "temperature": draw.choice([0, 1]), "seed": seed, "echo": draw.random() < 0.2, "ignore_eos": True,
+             "temperature": draw.choice([0, 1]), "seed": seed, "echo": draw.random() < 0.5, "ignore_eos": True,
              "n": draw.choice([1, 1, 1, 2])}
     kinds = [{"cache_salt": f"cold-{SEED}-{seed}"}, {}]
     draw.shuffle(kinds)  # either may be the first
@@ -152,6 +153,12 @@ def try_pair(seed):
     (cold, one), (warm, other) = answers[True], answers[False]
     assert cold == warm == 200, (seed, one, other)
     assert one["choices"] == other["choices"], f"seed {seed}: {asked}\n{one['choices']}\n{other['choices']}"
+    again, third = post("/completions", asked)
+    assert again == 200 and third["choices"] == one["choices"], (seed, one, third)
+    full = (len(prompt) - 1) // PAGE * PAGE
+    # Log probabilities of the token after a hit need the hit's last token.
+    least = max(full - asked["echo"], 0)
+    assert third["usage"]["prompt_tokens_details"]["cached_tokens"] == least, (seed, asked, third["usage"])
     return other["usage"]["prompt_tokens_details"]["cached_tokens"]
 
 
@@ -175,7 +182,7 @@ def main():
     cached, differing = tried(try_pair, range(SEED, SEED + PAIRS))
     hits = sum(map(bool, cached))
     print(f"{PAIRS} pairs cold and warm from seed {SEED}: {hits} warm with {sum(cached)} cached tokens, "
-          f"{len(differing)} with differing bits")
+          f"{len(differing)} with differing bits or a page computed once more")
     print(*[each[:2000] for each in (wrong + differing)[:5]], sep="\n")
     return bool(wrong or differing or counts["valid"] < 0.7 * SCHEMAS or hits < PAIRS / 3)
 
