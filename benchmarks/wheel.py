@@ -1,7 +1,7 @@
-"""The wheel in clean systems: install, answer, serve, compile, uninstall, and what each takes.
+"""The wheels in clean systems: install, answer, serve, compile for CPUs and GPUs, uninstall, and what each takes.
 
-Run by scripts/test-wheel.sh, as root, with debootstrap: wheel.py WHEEL. Each system has Python and nothing of
-this project; what pip installs beside the wheel is downloaded before the clock runs."""
+Run by scripts/test-wheel.sh, as root, with debootstrap: wheel.py WHEEL CUDA_WHEEL. Each system has Python and nothing of
+this project; what pip installs besides the wheel is downloaded before the clock runs."""
 
 import json
 import shutil
@@ -13,56 +13,34 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from smollm2 import ROOT
+from smollm2 import BIN, ROOT
 from table import Table
+
+sys.path += [str(ROOT / "test/install"), str(ROOT / "tools/kv-import")]
+from clean_system import System  # noqa: E402
+from kv_import import synthetic  # noqa: E402
 
 SYSTEMS = {"Debian 12": ("bookworm", "3.11"), "Debian 13": ("trixie", "3.13")}
 MODEL = ROOT / "build/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 QUESTION = "What is the capital of Germany?"
 PROGRAMS = "kv-compile kv-generate kv-import kv-lsp-server kv-opt kv-reduce kv-route kv-run kv-serve kvmlir".split()
 MODULE = ROOT / "docs/start/tutorial.md"
+# Modules of the package that need another one, which the systems do not have.
+NEEDY = {"torch": "torch", "transformers": "torch", "vllm": "torch"}
+CHIPS = "sm_80,sm_90a"
+IMAGES = ROOT / "build/wheel/cuda/kvmlir_cuda/kv-cuda"
+FAKE = ROOT / "build/release/lib/libkv_fake_cuda.so"
 
 
-def mirror():
-    """Where this machine has its packages from."""
-    return subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages",
-                           "Label: Debian"], check=True, text=True, capture_output=True).stdout.split()[0]
-
-
-class System:
-    """A root file system, and processes in it that see its /proc and the machine's /dev."""
-
-    def __init__(self, suite, python, wheel):
-        self.root = ROOT / "build/roots" / suite
-        if not (self.root / "complete").exists():
-            shutil.rmtree(self.root, ignore_errors=True)
-            subprocess.run(["debootstrap", "--variant=minbase", "--include=python3,python3-venv", suite, self.root,
-                            mirror()], check=True, stdout=subprocess.DEVNULL)
-            (self.root / "complete").touch()
-        self.home = self.root / "home"
-        shutil.rmtree(self.home, ignore_errors=True)
-        self.home.mkdir()
-        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
-                        "--only-binary=:all:", "--python-version", python, "-d", self.home / "wheels", wheel], check=True)
-        shutil.copy(MODEL, self.home / "model.gguf")
-        text = MODULE.read_text(encoding="utf-8").partition("```mlir file=attend.mlir\n")[2].partition("```")[0]
-        (self.home / "attend.mlir").write_text(text, encoding="utf-8")
-        self.run("python3 -m venv --clear venv")
-
-    def start(self, command):
-        inner = ("mount -t proc proc $1/proc && mount --rbind /dev $1/dev && exec chroot $1 "
-                 "/usr/bin/env -i HOME=/home PATH=/home/venv/bin:/usr/bin:/bin sh -c \"cd /home; $2\"")
-        return subprocess.Popen(["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", inner, "sh",
-                                 self.root, command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-
-    def run(self, command):
-        """(seconds, output) of a command that must succeed."""
-        begin = time.perf_counter()
-        process = self.start(command)
-        out, _ = process.communicate(timeout=600)
-        if process.returncode:
-            sys.exit(f"wheel.py: {self.root.name}: {command}: status {process.returncode}\n{out}")
-        return time.perf_counter() - begin, out
+def make_system(suite, python, wheel):
+    """A clean system with a model, a module, and what pip installs besides the wheel."""
+    system = System(suite)
+    system.download(python, wheel)
+    shutil.copy(MODEL, system.home / "model.gguf")
+    text = MODULE.read_text(encoding="utf-8").partition("```mlir file=attend.mlir\n")[2].partition("```")[0]
+    (system.home / "attend.mlir").write_text(text, encoding="utf-8")
+    system.run("python3 -m venv --clear venv")
+    return system
 
 
 def first_token(system):
@@ -114,11 +92,44 @@ def check_programs(system):
     return seconds
 
 
+def check_modules(system, site):
+    system.run("python3 -c 'import kvmlir.dialect'")
+    assert (site / "kvmlir/_kv_ops.py").is_file()
+    for name, package in NEEDY.items():
+        said = system.fails(f"python3 -c 'import kvmlir.{name}'").splitlines()[-1]
+        assert said == (f"ModuleNotFoundError: kvmlir.{name} needs the package {package}, which is not installed"), said
+
+
+def check_cuda(system, wheel):
+    """Compiling for a GPU needs the second wheel. Then the artifact is that of the build, and gives a CPU's tokens on the
+    tests' driver. cuBLASLt, which pip would install too, is left out: that driver has its own."""
+    config = synthetic.make_config("llama", head_dim=64)
+    synthetic.write_hf(system.home / "hf", config, synthetic.make_weights(config, seed=5))
+    (system.home / "requests").write_text('{"id": "a", "tokens": [5, 6, 7, 8, 9, 10, 11], "max_new_tokens": 6}\n')
+    shutil.copy(FAKE, system.home)
+    shutil.copy(wheel, system.home / "wheels")
+    system.run("kv-import hf -o cuda --page 16")
+    compile_for_gpu = f"kv-compile cuda/model.mlir -o cuda/gpu.so --target=cuda:{CHIPS}"
+    said = system.fails(compile_for_gpu)
+    assert "error: no folder" in said and "the wheel kvmlir-cuda brings it" in said and said.count("\n") == 1, said
+    system.run(f"pip install --quiet --no-index --no-deps wheels/{wheel.name}")
+    seconds, _ = system.run(compile_for_gpu)
+    subprocess.run([BIN / "kv-compile", system.home / "cuda/model.mlir", "-o", system.home / "built.so",
+                    f"--target=cuda:{CHIPS}", f"--kernels={IMAGES}"], check=True)
+    assert (system.home / "built.so").read_bytes() == (system.home / "cuda/gpu.so").read_bytes()
+    system.run("kv-compile cuda/model.mlir -o cuda/cpu.so")
+    run = "kv-run cuda/{}.so --weights cuda/weights.safetensors --no-stream --device {} <requests"
+    answers = [json.loads(system.run(command)[1].splitlines()[0]) for command in (
+        run.format("cpu", "cpu"), f"KV_CUDA_DRIVER=/home/{FAKE.name} {run.format('gpu', 'cuda:0')}")]
+    assert answers[0] == answers[1] and len(answers[0]["tokens"]) == 6, answers
+    return seconds
+
+
 def size(folder):
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
 
 
-def measure(name, system, wheel, table):
+def measure(name, system, wheel, cuda_wheel, table):
     bin = system.home / "venv/bin"
     site = next((system.home / "venv/lib").glob("python3*/site-packages"))
     install, _ = system.run(f"pip install --quiet --no-index --find-links wheels wheels/{wheel.name}")
@@ -132,17 +143,20 @@ def measure(name, system, wheel, table):
     table.row(name, "first token, the second time", first_token(system), "s")
     table.row(name, "first answer of a server", serve(system), "s")
     table.row(name, "compile an attention", check_programs(system), "s")
-    system.run("pip uninstall --quiet --yes kvmlir")
+    check_modules(system, site)
+    table.row(name, "compile a model for GPUs", check_cuda(system, cuda_wheel), "s")
+    system.run("pip uninstall --quiet --yes kvmlir kvmlir-cuda")
     left = [path for path in (*site.iterdir(), *bin.iterdir()) if path.name.startswith(("kv-", "kvmlir"))]
     assert not left, left
 
 
 def main():
-    wheel = Path(sys.argv[1])
+    wheel, cuda_wheel = map(Path, sys.argv[1:])
     table = Table()
     table.row("wheel", "size", wheel.stat().st_size / 1e6, "MB", 90)
+    table.row("wheel kvmlir-cuda", "size", cuda_wheel.stat().st_size / 1e6, "MB")
     for name, (suite, python) in SYSTEMS.items():
-        measure(name, System(suite, python, wheel), wheel, table)
+        measure(name, make_system(suite, python, wheel), wheel, cuda_wheel, table)
     return table.write("wheel")
 
 

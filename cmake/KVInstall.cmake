@@ -7,14 +7,15 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/KVMLIR)
 set(headers ${CMAKE_INSTALL_INCLUDEDIR})
 
 # kv_install_libraries(component export standard library...): archives, their
-# export, and the C++ that their headers need.
+# export, and the C++ that their headers need. Shared libraries among them are
+# of the component runtime.
 function(kv_install_libraries component export standard)
   foreach(library ${ARGN})
     target_compile_features(${library} INTERFACE cxx_std_${standard})
   endforeach()
   install(TARGETS ${ARGN} EXPORT ${export}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime
     INCLUDES DESTINATION ${headers})
   install(EXPORT ${export} NAMESPACE KVMLIR:: DESTINATION ${package}
     COMPONENT ${component})
@@ -38,12 +39,12 @@ function(kv_install_script name)
   kv_install_link(${name} ../${CMAKE_INSTALL_LIBEXECDIR}/${name}/${name})
 endfunction()
 
-kv_install_libraries(runtime KVMLIRRuntimeTargets 23
+kv_install_libraries(development KVMLIRRuntimeTargets 23
   KVReferenceKernels KVRuntime KVEngine KVEvents KVMetrics KVTiers KVManager KVTransport
   KVServing
   KVRuntimeC)
 install(DIRECTORY include/kv/ABI include/kv/Kernels include/kv/Runtime
-  DESTINATION ${headers}/kv COMPONENT runtime
+  DESTINATION ${headers}/kv COMPONENT development
   FILES_MATCHING PATTERN *.h PATTERN *.def)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 install(TARGETS kv-run DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
@@ -86,9 +87,10 @@ if(KV_ENABLE_COMPILER)
       kv_install_link(${tool} kv-compile)
     endif()
   endforeach()
-  # Where kv-compile looks: ../lib/kv-cuda, if device code was built.
+  # Where kv-compile looks: ../lib/kv-cuda, if device code was built. Packages leave
+  # it out: it is the wheel kvmlir-cuda.
   install(DIRECTORY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/kv-cuda
-    DESTINATION lib COMPONENT tools OPTIONAL
+    DESTINATION lib COMPONENT cuda OPTIONAL
     FILES_MATCHING PATTERN *.cubin PATTERN *.ptx)
   if(TARGET KVPlugin)
     install(TARGETS KVPlugin DESTINATION ${CMAKE_INSTALL_LIBDIR}
@@ -110,4 +112,7 @@ write_basic_package_version_file(KVMLIRConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/KVMLIRConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/KVMLIRConfigVersion.cmake
-  DESTINATION ${package} COMPONENT runtime)
+  DESTINATION ${package} COMPONENT development)
+if(KV_STATIC_LLVM AND NOT SKBUILD)
+  include(KVPackages)
+endif()

@@ -2,14 +2,15 @@
 # test-wheel.sh [PYTHON]: builds the wheel of the package kvmlir with g++ and
 # without LLVM, installs it in an environment of its own, and runs the tests of the
 # package on what was installed. The tests compile with build/release. Then the wheel that
-# holds everything, in root file systems of Debian 12 and 13 that debootstrap makes
-# (build/roots): benchmarks/wheel.py, which writes build/bench/wheel.json. Root; needs PyPI.
+# holds everything and the wheel kvmlir-cuda, in root file systems of Debian 12 and 13 that
+# debootstrap makes (build/roots): benchmarks/wheel.py, which writes build/bench/wheel.json.
+# Root; needs PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
 python=${1:-.venv/bin/python}
-build release kv-compile kv-opt kv-run
+build release kv-compile kv-opt kv-run KVFakeCuda
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 CC=gcc CXX=g++ step "wheel" "$python" -m pip wheel . --no-deps --quiet \
@@ -39,4 +40,4 @@ KV_NO_SKIP=1 KV_PYTHON_PACKAGE=$site "$folder/venv/bin/python" -m pytest -q -p n
 
 scripts/wheel.sh
 scripts/fetch-smollm2.sh build/models
-.venv/bin/python benchmarks/wheel.py build/wheel/dist/kvmlir-*.whl
+.venv/bin/python benchmarks/wheel.py build/wheel/dist/kvmlir{,_cuda}-*.whl

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# wheel.sh [FOLDER]: builds the wheel that holds everything, and puts it into FOLDER (build/wheel/dist). It runs on
-# Python 3.11 and later, where neither LLVM nor CUDA is installed. KV_PYTHON_STABLE: a Python of 3.12 or later with
-# its headers, for the extension by the stable ABI (default: one in PATH). Needs PyPI.
+# wheel.sh [FOLDER]: builds the wheel that holds everything, and the wheel kvmlir-cuda with device code, and puts them
+# into FOLDER (build/wheel/dist). They run on Python 3.11 and later, where neither LLVM nor CUDA is installed.
+# KV_PYTHON_STABLE: a Python of 3.12 or later with its headers, for the extension by the stable ABI (default: one in
+# PATH). KV_CUDA_IMAGES: a folder of device code (default: build/release makes it, with nvcc). Needs PyPI.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -35,4 +36,16 @@ rm -rf build/wheel/raw "$dist"
 step "wheel" .venv/bin/python -m pip wheel . --no-deps --quiet --disable-pip-version-check -w build/wheel/raw
 # Libraries of the system go into the wheel; its name says which systems take it.
 step "repair" env PATH="$PWD/$env/bin:$PATH" $env/bin/auditwheel repair build/wheel/raw/kvmlir-*.whl -w "$dist"
+
+images=${KV_CUDA_IMAGES:-}
+if [ -z "$images" ]; then
+  build release KVCudaKernels
+  images=build/release/lib/kv-cuda
+fi
+cuda=build/wheel/cuda
+rm -rf $cuda
+mkdir -p $cuda/kvmlir_cuda/kv-cuda
+cp python/kvmlir_cuda/* CMakeLists.txt LICENSE $cuda
+cp "$images"/*.cubin "$images"/*.ptx $cuda/kvmlir_cuda/kv-cuda
+step "wheel (device code)" .venv/bin/python -m pip wheel ./$cuda --no-deps --quiet --disable-pip-version-check -w "$dist"
 ls -l "$dist"

@@ -74,9 +74,9 @@ Expected<std::string> kv::collectKernelImages(StringRef folder,
                                               ArrayRef<StringRef> chips) {
   if (!sys::fs::is_directory(folder))
     return createStringError("no folder " + folder +
-                             " with the kernels' device code: it is made by a "
-                             "build that finds nvcc; "
-                             "--kernels names another one");
+                             " with the kernels' device code: the wheel "
+                             "kvmlir-cuda brings it, or a build that finds "
+                             "nvcc; --kernels names another one");
   if (Error error = checkProducts(images, chips))
     return error;
   struct File {

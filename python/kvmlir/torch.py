@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any, Optional
 
 import numpy
-import torch
+try:
+    import torch
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"kvmlir.torch needs the package {error.name}, which is not installed",
+                              name=error.name) from error
 
 from . import _torch_linalg
 from .managers import TextGenerationContext

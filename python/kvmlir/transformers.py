@@ -8,9 +8,13 @@ import inspect
 import weakref
 from typing import Any, Optional
 
-import torch
-from transformers.cache_utils import Cache, CacheLayerMixin, DummyLayer, DynamicCache, DynamicLayer
-from transformers.cache_utils import DynamicSlidingWindowLayer
+try:
+    import torch
+    from transformers.cache_utils import Cache, CacheLayerMixin, DummyLayer, DynamicCache, DynamicLayer
+    from transformers.cache_utils import DynamicSlidingWindowLayer
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"kvmlir.transformers needs the package {error.name}, which is not installed",
+                              name=error.name) from error
 
 from .managers import PagedKVCacheManager, TextGenerationContext, advance_by, pool_blocks
 from .params import KVCacheParams, MultiKVCacheParams

@@ -14,8 +14,12 @@ import threading
 from pathlib import Path
 from typing import Any, Optional
 
-import torch
-import vllm
+try:
+    import torch
+    import vllm
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"kvmlir.vllm needs the package {error.name}, which is not installed",
+                              name=error.name) from error
 from vllm.distributed.kv_transfer.kv_connector.v1.base import KVConnectorBase_V1, KVConnectorMetadata
 from vllm.v1.executor.abstract import Executor
 from vllm.v1.executor.uniproc_executor import UniProcExecutor

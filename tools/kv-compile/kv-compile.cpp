@@ -30,13 +30,21 @@ static std::string ownFile(const char *argv0) {
                                           reinterpret_cast<void *>(&ownFile));
 }
 
-/// ../lib/kv-cuda, from where this program is.
-static std::string kernelFolderBeside(const char *argv0) {
+/// Where a GPU's device code is: ../lib/kv-cuda from this program's folder,
+/// else in the wheel kvmlir-cuda, whose package lies next to the package
+/// kvmlir.
+static std::string installedKernels(const char *argv0) {
   std::string program = ownFile(argv0);
-  llvm::SmallString<256> folder = llvm::sys::path::parent_path(program);
-  llvm::sys::path::append(folder, "..", "lib", "kv-cuda");
-  llvm::sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
-  return folder.str().str();
+  auto find = [&](llvm::StringRef relative) {
+    llvm::SmallString<256> folder = llvm::sys::path::parent_path(program);
+    llvm::sys::path::append(folder, relative);
+    llvm::sys::path::remove_dots(folder, /*remove_dot_dot=*/true);
+    return folder.str().str();
+  };
+  std::string own = find("../lib/kv-cuda");
+  std::string wheel = find("../../kvmlir_cuda/kv-cuda");
+  namespace fs = llvm::sys::fs;
+  return fs::is_directory(wheel) && !fs::is_directory(own) ? wheel : own;
 }
 
 /// Gives a graph without a cache one.
@@ -97,7 +105,7 @@ struct CommandLine {
   cl::opt<std::string> kernels{
       "kernels",
       cl::desc("Where a GPU's device code is (default: lib/kv-cuda beside this "
-               "program's folder)"),
+               "program's folder, or the wheel kvmlir-cuda)"),
       cl::value_desc("folder"), cl::cat(category)};
   cl::opt<bool> raise{"raise",
                       cl::desc("The module is a graph without a cache: give it "
@@ -173,7 +181,7 @@ kv::CompileOptions CommandLine::compileOptions(const kv::Target &machine,
                      : mcpu.getValue();
   options.chips = machine.chips;
   options.kernelFolder =
-      kernels.empty() ? kernelFolderBeside(program) : kernels.getValue();
+      kernels.empty() ? installedKernels(program) : kernels.getValue();
   options.linker = ownFile(program);
   options.optLevel = optLevel;
   options.pageSize = pageSize;
