@@ -251,7 +251,8 @@ void kv::registerPipelines() {
       "kv-reference", "to the LLVM dialect, by decomposition only",
       buildReferencePipeline);
   PassPipelineRegistration<AttentionPipelineOptions>(
-      "kv-to-attention", "to linalg, or IREE's attention, on caches as tensors",
+      "kv-to-attention",
+      "to linalg or another project's attention, on caches as tensors",
       buildAttentionPipeline);
   registerRaise();
 }

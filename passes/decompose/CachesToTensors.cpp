@@ -95,8 +95,8 @@ static Value positionsOfRows(Emitter &b, PositionsOp op) {
                  });
 }
 
-/// What IREE's attention has no place for; empty if nothing.
-static StringRef beyondIree(AttentionOp op) {
+/// What other dialects' attention has no place for; empty if nothing.
+static StringRef beyondDense(AttentionOp op) {
   if (op.getSinks())
     return "sinks";
   if (op.getSoftcap())
@@ -137,15 +137,16 @@ struct CachesToTensors : kv::impl::KVCachesToTensorsBase<CachesToTensors> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (target != "iree" && target != "linalg") {
+    if (target != "iree" && target != "linalg" && target != "tm_tensor") {
       emitError(module.getLoc()) << "kv-to-attention: the target is '" << target
-                                 << "', allowed: iree, linalg";
+                                 << "', allowed: iree, linalg, tm_tensor";
       return signalPassFailure();
     }
-    if (target == "iree" && !getContext().allowsUnregisteredDialects()) {
+    if (target != "linalg" && !getContext().allowsUnregisteredDialects()) {
       emitError(module.getLoc())
-          << "kv-to-attention: target=iree writes operations of IREE's "
-             "dialect: add --allow-unregistered-dialect";
+          << "kv-to-attention: target=" << target
+          << " writes operations of another project's dialect: add "
+             "--allow-unregistered-dialect";
       return signalPassFailure();
     }
     for (auto function : module.getOps<func::FuncOp>())
@@ -247,16 +248,19 @@ private:
       rewriter.replaceOp(op, positionsOfRows(b, positions));
       return success();
     }
-    if (auto attention = dyn_cast<AttentionOp>(op); attention && iree) {
-      if (StringRef what = beyondIree(attention); !what.empty())
+    if (auto attention = dyn_cast<AttentionOp>(op);
+        attention && target != "linalg") {
+      if (StringRef what = beyondDense(attention); !what.empty())
         return op->emitOpError("has ")
-               << what << ": iree_linalg_ext.attention has no place for it; "
-               << "target=linalg takes it";
-      if (int64_t dim = cacheOp.getCollectionType().getDim(); dim > 128)
+               << what << ": " << (iree ? "iree_linalg_ext" : "tm_tensor")
+               << ".attention has no place for it; target=linalg takes it";
+      if (int64_t dim = cacheOp.getCollectionType().getDim(); iree && dim > 128)
         op->emitWarning("has heads of ")
             << dim << " elements: IREE 3.13 computes wrong results of more "
             << "than 128 on CPUs";
-      rewriter.replaceOp(op, attendDensely(b, attention));
+      rewriter.replaceOp(
+          op, attendDensely(b, attention,
+                            iree ? DenseForm::Iree : DenseForm::TorchMlir));
       return success();
     }
     auto meaning = dyn_cast<linalg::AggregatedOpInterface>(op);

@@ -1,18 +1,21 @@
-//===- DenseAttention.cpp - Store and attention as IREE's operations ------===//
+//===- DenseAttention.cpp - Store and attention of other dialects ---------===//
 //
-// iree_linalg_ext.attention takes dense keys and values, and a mask. Pages are
-// gathered into [sequences, keys, heads, elements], and the ragged queries into
+// The attention of IREE and of torch-mlir takes dense keys and values, and a
+// mask. Pages are gathered into [sequences, keys, heads, elements], for
+// torch-mlir with the heads before the keys, and the ragged queries into
 // [sequences, KV heads, query heads, rows, elements]. What no row may see is
 // replaced by 0 there, since memory that a sequence does not own may hold NaN.
 //
-// IREE's operations are written by their names: the compiler does not link
-// IREE.
+// Both dialects' operations are written by their names: the compiler links
+// neither project.
 //
 //===----------------------------------------------------------------------===//
 
 #include "RaggedRows.h"
 #include "passes/common/CacheAccess.h"
 #include "passes/common/VisibleKeys.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace kv;
@@ -47,8 +50,9 @@ static Value indexOf(Emitter &b, unsigned loop) {
 namespace {
 class DenseAttention {
 public:
-  DenseAttention(Emitter &b, AttentionOp op)
-      : op(op), b(b), cache(b, op), type(cache.getType()),
+  DenseAttention(Emitter &b, AttentionOp op, DenseForm form)
+      : op(op), b(b), isIree(form == DenseForm::Iree), cache(b, op),
+        type(cache.getType()),
         lengths(cast<CacheOpInterface>(*op).getCacheLengths()),
         layer(cache.checkLayer(b, op.getLayer())), f32(b.getF32Type()) {
     Value longest = cast<CacheOpInterface>(*op).getMaxLengths();
@@ -64,6 +68,18 @@ public:
   }
 
   Value run() {
+    Value out = emptyTensor(
+        b, {batch, heads, perHead, rows, b.getIndexAttr(type.getValueDim())},
+        f32);
+    // A latent row is its own value.
+    Value dense[] = {queries(), gather(0, type.getDim()),
+                     gather(type.isLatent() ? 0 : 1, type.getValueDim())};
+    return raggedResult(isIree ? attendByIree(dense, out)
+                               : attendByTorchMlir(dense, out));
+  }
+
+private:
+  Value attendByIree(ArrayRef<Value> dense, Value out) {
     // Sequence, KV head, query head of it, row, key, element of a key, of a
     // value.
     auto map = [&](ArrayRef<unsigned> dims) -> Attribute {
@@ -78,74 +94,104 @@ public:
                          map({0, 1, 2, 3, 6})})},
         {b.getStringAttr("operandSegmentSizes"),
          b.getDenseI32ArrayAttr({1, 1, 1, 1, 1, 1})}};
-    Value out = emptyTensor(
-        b, {batch, heads, perHead, rows, b.getIndexAttr(type.getValueDim())},
-        f32);
     Value scale = b.constant(f32, op.getScale().convertToDouble());
-    // A latent row is its own value.
-    Value values = gather(type.isLatent() ? 0 : 1, type.getValueDim());
-    Value attended = ireeOperation(
-        b, "attention",
-        {queries(), gather(0, type.getDim()), values, scale, mask(), out},
-        out.getType(), attributes, f32);
-    return raggedResult(attended);
+    Value seen = mask({batch, rows, keys},
+                      [](Emitter &, Value visible) { return visible; });
+    return ireeOperation(b, "attention",
+                         {dense[0], dense[1], dense[2], scale, seen, out},
+                         out.getType(), attributes, f32);
   }
 
-private:
+  /// tm_tensor.attention has as many heads of keys as of queries, so the query
+  /// heads of a KV head are rows of it. Its mask is added to the scores.
+  Value attendByTorchMlir(ArrayRef<Value> dense, Value out) {
+    const ReassociationIndices groups[] = {{0}, {1}, {2, 3}, {4}};
+    auto joined = [&](Value value) -> Value {
+      return tensor::CollapseShapeOp::create(b, value, groups);
+    };
+    Value added = mask({batch, heads, perHead, rows, keys}, [&](Emitter &b,
+                                                                Value visible) {
+      return b.select(visible, b.constant(f32, 0), b.constant(f32, -INFINITY));
+    });
+    Value result = joined(out);
+    OperationState state(b.getLoc(), "tm_tensor.attention");
+    state.addOperands(
+        {joined(dense[0]), dense[1], dense[2], joined(added), result});
+    state.addTypes(result.getType());
+    state.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr({4, 1}));
+    return tensor::ExpandShapeOp::create(
+        b, out.getType(), b.create(state)->getResult(0), groups,
+        tensor::getMixedSizes(b, b.getLoc(), out));
+  }
+
   Value queries() {
     Value offsets = op.getRowOffsets();
     Value last = b.sub(b.dim(op.getQ(), 0), b.index(1));
     Value out = emptyTensor(
         b, {batch, heads, perHead, rows, b.getIndexAttr(type.getDim())}, f32);
-    return generic(b, {}, {}, out, ArrayRef(d).take_front(5), 5,
-                   [&](Emitter &b, ValueRange) -> Value {
-                     StepSequence sequence =
-                         stepSequence(b, offsets, lengths, indexOf(b, 0));
-                     Value row = b.add(sequence.first, indexOf(b, 3));
-                     Value head = b.add(b.mul(indexOf(b, 1), b.index(group)),
-                                        indexOf(b, 2));
-                     Value element = tensor::ExtractOp::create(
-                         b, op.getQ(),
-                         ValueRange{b.minimum(row, last), head, indexOf(b, 4)});
-                     return b.select(b.less(row, sequence.end),
-                                     b.toF32(element), b.constant(f32, 0));
-                   });
+    return generic(
+        b, {}, {}, out, ArrayRef(d).take_front(5), 5,
+        [&](Emitter &b, ValueRange) -> Value {
+          StepSequence sequence =
+              stepSequence(b, offsets, lengths, indexOf(b, 0));
+          Value row = b.add(sequence.first, indexOf(b, 3));
+          Value head =
+              b.add(b.mul(indexOf(b, 1), b.index(group)), indexOf(b, 2));
+          Value element = b.toF32(tensor::ExtractOp::create(
+              b, op.getQ(),
+              ValueRange{b.minimum(row, last), head, indexOf(b, 4)}));
+          if (!isIree) // it divides scores by the root of the size
+            element = arith::MulFOp::create(
+                b, element,
+                b.constant(f32, op.getScale().convertToDouble() *
+                                    std::sqrt(type.getDim())));
+          return b.select(b.less(row, sequence.end), element,
+                          b.constant(f32, 0));
+        });
   }
 
-  /// [sequences, keys, heads, elements] of a plane; 0 where no row sees it.
+  /// [sequences, keys, heads, elements] of a plane, for torch-mlir with the
+  /// heads before the keys; 0 where no row sees it.
   Value gather(int64_t plane, int64_t elements) {
-    Value out =
-        emptyTensor(b, {batch, keys, heads, b.getIndexAttr(elements)}, f32);
+    SmallVector<OpFoldResult> sizes = {batch, keys, heads,
+                                       b.getIndexAttr(elements)};
+    unsigned keyLoop = isIree ? 1 : 2, headLoop = 3 - keyLoop;
+    if (!isIree)
+      std::swap(sizes[1], sizes[2]);
     return generic(
-        b, {}, {}, out, ArrayRef(d).take_front(4), 4,
+        b, {}, {}, emptyTensor(b, sizes, f32), ArrayRef(d).take_front(4), 4,
         [&](Emitter &b, ValueRange) -> Value {
           StepSequence sequence =
               stepSequence(b, op.getRowOffsets(), lengths, indexOf(b, 0));
-          Value key = indexOf(b, 1);
+          Value key = indexOf(b, keyLoop);
           Value seen = b.less(key, sequence.length(b));
           if (int64_t window = type.getWindow())
             seen = b.both(seen,
                           b.less(sequence.cached, b.add(key, b.index(window))));
-          Value element =
-              cache.load(b, cache.readPlace(b, sequence.index, key),
-                         b.index(plane), layer, indexOf(b, 2), indexOf(b, 3));
+          Value element = cache.load(b, cache.readPlace(b, sequence.index, key),
+                                     b.index(plane), layer,
+                                     indexOf(b, headLoop), indexOf(b, 3));
           return b.select(seen, element, b.constant(f32, 0));
         });
   }
 
-  /// Whether a row sees a key, [sequences, rows, keys].
-  Value mask() {
-    Value out = emptyTensor(b, {batch, rows, keys}, b.getI1Type());
-    return generic(b, {}, {}, out, ArrayRef(d).take_front(3), 3,
-                   [&](Emitter &b, ValueRange) -> Value {
-                     StepSequence sequence = stepSequence(
-                         b, op.getRowOffsets(), lengths, indexOf(b, 0));
-                     Value key = indexOf(b, 2);
-                     auto [first, end] = visibleKeys(
-                         b, op.getMask(), b.add(sequence.cached, indexOf(b, 1)),
-                         sequence.length(b));
-                     return b.both(b.lessOrEqual(first, key), b.less(key, end));
-                   });
+  /// element(whether a row sees a key); sizes: of sequences first, of rows and
+  /// keys last.
+  Value mask(ArrayRef<OpFoldResult> sizes,
+             function_ref<Value(Emitter &, Value)> element) {
+    unsigned rank = sizes.size();
+    Type result = isIree ? Type(b.getI1Type()) : f32;
+    return generic(
+        b, {}, {}, emptyTensor(b, sizes, result), ArrayRef(d).take_front(rank),
+        rank, [&](Emitter &b, ValueRange) -> Value {
+          StepSequence sequence =
+              stepSequence(b, op.getRowOffsets(), lengths, indexOf(b, 0));
+          Value row = indexOf(b, rank - 2), key = indexOf(b, rank - 1);
+          auto [first, end] = visibleKeys(
+              b, op.getMask(), b.add(sequence.cached, row), sequence.length(b));
+          return element(b,
+                         b.both(b.lessOrEqual(first, key), b.less(key, end)));
+        });
   }
 
   /// The rows as the operation has them; 0 for those of no sequence.
@@ -176,6 +222,7 @@ private:
 
   AttentionOp op;
   Emitter &b;
+  bool isIree;
   CacheAccess cache;
   CollectionType type;
   Value lengths, layer;
@@ -187,8 +234,8 @@ private:
 };
 } // namespace
 
-Value kv::attendDensely(Emitter &b, AttentionOp op) {
-  return DenseAttention(b, op).run();
+Value kv::attendDensely(Emitter &b, AttentionOp op, DenseForm form) {
+  return DenseAttention(b, op, form).run();
 }
 
 /// Where each row of a plane lies in the blocks: i32 [T, 4]. Rows that may not

@@ -45,9 +45,11 @@ mlir::Value emptyTensor(Emitter &b, llvm::ArrayRef<mlir::OpFoldResult> sizes,
 /// of the cache's type.
 llvm::SmallVector<mlir::Value> storedRows(Emitter &b, StoreOp op);
 
-/// Attention as IREE's operation over dense keys and values. The cache's blocks
-/// are a tensor.
-mlir::Value attendDensely(Emitter &b, AttentionOp op);
+/// Whose attention over dense keys and values: iree_linalg_ext's, tm_tensor's.
+enum class DenseForm { Iree, TorchMlir };
+
+/// Attention as that operation. The cache's blocks are a tensor.
+mlir::Value attendDensely(Emitter &b, AttentionOp op, DenseForm form);
 
 /// The blocks after a store into blocks that are a tensor, by IREE's scatter.
 mlir::Value scatterRows(Emitter &b, StoreOp op);

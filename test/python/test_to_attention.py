@@ -1,5 +1,5 @@
 """kv-to-attention=target=linalg: upstream operations that pass blocks of caches as tensors, in an artifact of their own,
-give the logits of the module that they were made of. elsewhere/run_iree.py does the same for target=iree."""
+give the logits of the module that they were made of. elsewhere/run_attention.py does the same for the other targets."""
 
 import re
 import subprocess

@@ -16,6 +16,7 @@ def KVCachesToTensors : Pass<"kv-caches-to-tensors", "::mlir::ModuleOp"> {
     | target | attention | store |
     | --- | --- | --- |
     | `iree` | pages gathered into dense keys and values, a mask, `iree_linalg_ext.attention` | `iree_linalg_ext.scatter` |
+    | `tm_tensor` | the same, `tm_tensor.attention` of torch-mlir | a loop of `tensor.insert_slice` |
     | `linalg` | the plain meaning (`kv-decompose`) | a loop of `tensor.insert_slice` |
 
     Takes straight-line code and paged collections of 16 or 32 bits, without
@@ -24,7 +25,7 @@ def KVCachesToTensors : Pass<"kv-caches-to-tensors", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", "\"linalg\"",
-           "whose attention: iree or linalg">
+           "whose attention: iree, linalg or tm_tensor">
   ];
   let dependentDialects = ["::kv::KVDialect", "::mlir::arith::ArithDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",

@@ -75,7 +75,8 @@ void buildReferencePipeline(mlir::OpPassManager &pm,
 struct AttentionPipelineOptions
     : public mlir::PassPipelineOptions<AttentionPipelineOptions> {
   Option<std::string> target{*this, "target",
-                             llvm::cl::desc("whose attention: iree or linalg"),
+                             llvm::cl::desc("whose attention: iree, linalg or "
+                                            "tm_tensor"),
                              llvm::cl::init("linalg")};
 };
 

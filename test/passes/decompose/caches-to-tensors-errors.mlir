@@ -1,8 +1,14 @@
 // RUN: kv-opt --kv-to-attention=target=iree --allow-unregistered-dialect --verify-diagnostics --split-input-file %s
 // RUN: echo "module {}" | not kv-opt --kv-to-attention=target=iree 2>&1 | FileCheck %s --check-prefix=UNREGISTERED
+// RUN: echo "module {}" | not kv-opt --kv-to-attention=target=tm_tensor 2>&1 | FileCheck %s --check-prefix=TMTENSOR
+// RUN: sed 's/^ *.. expected-.*//' %s | not kv-opt --kv-to-attention=target=tm_tensor --allow-unregistered-dialect --split-input-file 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=SINKS
 // RUN: echo "module {}" | not kv-opt --kv-to-attention=target=xla 2>&1 | FileCheck %s --check-prefix=TARGET
-// UNREGISTERED: kv-to-attention: target=iree writes operations of IREE's dialect: add --allow-unregistered-dialect
-// TARGET: kv-to-attention: the target is 'xla', allowed: iree, linalg
+// UNREGISTERED: kv-to-attention: target=iree writes operations of another project's dialect: add --allow-unregistered-dialect
+// TMTENSOR: target=tm_tensor writes operations of another project's dialect
+// SINKS: has sinks: tm_tensor.attention has no place for it; target=linalg takes it
+// SINKS-NOT: elements: IREE
+// TARGET: kv-to-attention: the target is 'xla', allowed: iree, linalg, tm_tensor
 
 !kv = !kv.collection<paged, f32, layers = 2, heads = 2, dim = 8, page = 16>
 

@@ -1,4 +1,6 @@
 // RUN: kv-opt --kv-to-attention=target=iree --allow-unregistered-dialect --mlir-print-local-scope %s | FileCheck %s --check-prefixes=CHECK,IREE
+// RUN: kv-opt --kv-to-attention=target=tm_tensor --allow-unregistered-dialect --mlir-print-local-scope %s \
+// RUN:   | FileCheck %s --check-prefixes=CHECK,TM --implicit-check-not=memref --implicit-check-not=iree
 // RUN: kv-opt --kv-to-attention %s | FileCheck %s --check-prefixes=CHECK,LINALG --implicit-check-not=memref --implicit-check-not=iree
 //
 // What is left is upstream's.
@@ -40,6 +42,19 @@ func.func private @layer(%q: tensor<?x4x8xf32>, %k: tensor<?x2x8xf32>, %v: tenso
 // IREE: %[[LAST:.*]] = "iree_linalg_ext.scatter"(
 // IREE: "iree_linalg_ext.attention"(
 // IREE: return %{{.*}}, %[[LAST]] :
+
+// Sequence, KV head, rows of its two query heads or keys, elements; the mask is added to the scores. The operation divides
+// them by the root of 8, which 0.5 becomes 1.41 by.
+// TM: %[[STORED:.*]] = scf.for
+// TM: tensor.insert_slice
+// TM: arith.mulf %{{.*}}, %{{.*}} : f32
+// TM: %[[Q:.*]] = tensor.collapse_shape %{{.*}} {{\[}}[0], [1], [2, 3], [4]] : tensor<?x2x2x?x8xf32> into tensor<?x2x?x8xf32>
+// TM: "tm_tensor.attention"(%{{.*}}) {{.*}}operandSegmentSizes = array<i32: 4, 1>
+// TM-SAME: (tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?x2x?x?xf32>, tensor<?x2x?x8xf32>) -> tensor<?x2x?x8xf32>
+// TM: tensor.expand_shape {{.*}} into tensor<?x2x2x?x8xf32>
+// TM: %[[LAST:.*]] = scf.for {{.*}} = %[[STORED]])
+// TM: "tm_tensor.attention"(
+// TM: return %{{.*}}, %[[LAST]] :
 
 // LINALG: %[[STORED:.*]] = scf.for
 // LINALG: scf.if

@@ -1,5 +1,5 @@
-"""run_iree.py [KIND:DTYPE...]: modules of kv-to-attention=target=iree, compiled and run by IREE's wheels (iree.txt, in
-build/iree), give the logits of kv-mlir. Without arguments: models of two layers of each kind that is known to run."""
+"""run_attention.py TARGET [KIND:DTYPE...]: modules of kv-to-attention=target=TARGET, compiled and run by the wheels of IREE
+or torch-mlir, give the logits of kv-mlir. Without kinds: models of two layers of each kind that is known to run."""
 
 import subprocess
 import sys
@@ -14,15 +14,19 @@ ROOT = HERE.parents[2]
 MOST = {"f32": 1e-5, "bf16": 3e-3}
 CASES = ("llama:f32", "llama:bf16", *(f"{kind}:f32" for kind in (
     "gemma3", "granite", "mistral", "phi3", "qwen2", "qwen3", "qwen3_moe")))
+# What is installed where, what runs the module, and what must be in it.
+TARGETS = {"iree": ("iree.txt", "build/iree", "use_iree.py", "iree_linalg_ext.attention"),
+           "tm_tensor": ("builders.txt", "build/builders", "use_torch_mlir.py", "tm_tensor.attention")}
 
 
-def compare(python, kind, dtype):
+def compare(python, target, kind, dtype):
     from elsewhere import steps
+    _, _, program, operation = TARGETS[target]
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         model = steps.imported(folder, kind, dtype)
-        text = steps.lowered(model, "iree")
-        assert '"iree_linalg_ext.attention"' in text
+        text = steps.lowered(model, target)
+        assert f'"{operation}"(' in text
         (folder / "m.mlir").write_text(text)
         given = {"names": steps.argument_names(text), "steps": steps.TURNS, **steps.weights(model)}
         wanted = []
@@ -30,13 +34,13 @@ def compare(python, kind, dtype):
             given |= {f"{step}:{name}": value for name, value in arguments.items()}
             wanted.append(logits)
         np.savez(folder / "steps.npz", given=np.array(given, dtype=object))
-        subprocess.run([python, HERE / "use_iree.py", folder / "m.mlir", folder / "steps.npz", folder / "out.npz"],
+        subprocess.run([python, HERE / program, folder / "m.mlir", folder / "steps.npz", folder / "out.npz"],
                        check=True)
         out = np.load(folder / "out.npz")
         gap = steps.gap([out[str(step)] for step in range(steps.TURNS)], wanted)
         largest = max(np.abs(one).max() for one in wanted)
         print(f"{kind}, {dtype}: {sum(map(len, wanted))} rows of logits, the largest {largest:.1f}, differ by "
-              f"{gap:.1e} of it at most, allowed: {MOST[dtype]:.0e}")
+              f"{gap:.1e} of it at most, allowed: {MOST[dtype]:.0e}", flush=True)
         return gap <= MOST[dtype]  # not so for NaN
 
 
@@ -44,6 +48,8 @@ if __name__ == "__main__":
     sys.path.insert(0, str(HERE.parent))
     import conftest  # noqa: F401  where the packages are
     from tools import pinned_environment
-    python = pinned_environment(HERE / "iree.txt", ROOT / "build/iree")
-    results = [compare(python, *case.split(":")) for case in sys.argv[1:] or CASES]
+    target, *cases = sys.argv[1:]
+    requirements, folder, *_ = TARGETS[target]
+    python = pinned_environment(HERE / requirements, ROOT / folder)
+    results = [compare(python, target, *case.split(":")) for case in cases or CASES]
     sys.exit(not all(results))
