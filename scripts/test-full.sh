@@ -8,9 +8,9 @@
 #   100 000 random modules, 20 000 changed texts, 20 000 bad row offsets an operation
 #   KV_IMPORT_MUTANTS (10^6) changed model files through kv-import
 #   KV_EXCHANGE_MUTANTS (10^6) changed descriptors of cache bytes, by two readers
-#   modules of kv-to-attention by IREE's compiler, modules built by IREE's and torch-mlir's bindings; needs PyPI
+#   modules of kv-to-attention by IREE's compiler and torch-mlir's, modules built by IREE's and torch-mlir's bindings; needs PyPI
 #   answers of transformers with and without a paged cache, for 28 architectures; three models by torch.compile; needs PyPI
-#   vLLM with our tiers, a thousand requests over a restart; needs PyPI and 8 GB
+#   vLLM with our tiers, a thousand requests over a restart; keys and values from vLLM to us and back; needs PyPI and 8 GB
 #   LangChain, litellm, lm-eval, guidellm and a browser with kv-serve; KV_SCHEMAS (10^4) random JSON schemas, KV_PAIRS
 #   (10^5) cold and warm requests and KV_API_REQUESTS (10^5) of schemathesis; needs PyPI and the package chromium
 #   the CUDA kernels' full product on the emulator, and their tests with sums in four other orders
@@ -48,7 +48,8 @@ scripts/fuzz-steps.sh
 .venv/bin/python test/python/import_mutants.py "${KV_IMPORT_MUTANTS:-1000000}" 1000000 "$(nproc)"
 build release KVTestExchange
 KV_EXCHANGE_MUTANTS=${KV_EXCHANGE_MUTANTS:-1000000} .venv/bin/python -m pytest -q -p no:cacheprovider test/python/exchange/test_exchange.py
-.venv/bin/python test/python/elsewhere/run_iree.py
+.venv/bin/python test/python/elsewhere/run_attention.py iree
+.venv/bin/python test/python/elsewhere/run_attention.py tm_tensor
 .venv/bin/python test/python/elsewhere/run_builders.py
 build release kvmlir-python kv-compile
 exporters torch
@@ -59,6 +60,7 @@ KV_SCHEMAS=${KV_SCHEMAS:-10000} KV_PAIRS=${KV_PAIRS:-100000} KV_API_REQUESTS=${K
 engines
 .venv/bin/python test/python/serving/clients/run.py vllm
 .venv/bin/python test/python/elsewhere/run_vllm.py build/bench/engines/bin/python
+.venv/bin/python test/python/elsewhere/run_exchange.py build/bench/engines/bin/python
 scripts/test-kernels.sh
 scripts/check-attention.sh
 scripts/test-wheel.sh

@@ -95,6 +95,7 @@ nb::list symbolicInputsOf(const KvManager *manager, int32_t devices,
 
 void bindBuffers(nb::module_ &module);
 void bindSpecs(nb::module_ &module);
+void bindExchange(nb::module_ &module);
 void bindRequests(nb::module_ &module);
 void bindFigures(nb::module_ &module);
 void bindManagers(nb::module_ &module);

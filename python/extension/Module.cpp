@@ -14,6 +14,7 @@ NB_MODULE(_kvmlir, module) {
   module.attr("ABI_VERSION") = KV_ABI_VERSION;
   bindBuffers(module);
   bindSpecs(module);
+  bindExchange(module);
   bindRequests(module);
   bindInputs(module);
   bindFigures(module);

@@ -126,9 +126,9 @@ class PagedKVCacheManager(KVCacheManager):
                  enable_runtime_checks: bool = False, *, num_pages: int = 0,
                  **options: "Unpack[ManagerOptions]"):
         _check_session(session)
+        self._spec = params.spec(num_layers, page_size=_page_size(params, page_size))
         super().__init__(
-            params.spec(num_layers, page_size=_page_size(params, page_size)),
-            devices=device_names(devices), max_batch_size=max_batch_size, max_seq_len=max_seq_len,
+            self._spec, devices=device_names(devices), max_batch_size=max_batch_size, max_seq_len=max_seq_len,
             available_cache_memory=available_cache_memory, num_pages=num_pages,
             zmq_endpoint_base=zmq_endpoint_base, enable_runtime_checks=enable_runtime_checks,
             **options)
@@ -380,12 +380,7 @@ __all__ = ["Allocation", "AllocationPlan", "ContinuousBatchingKVCacheManager", "
 
 def pool_blocks(manager: PagedKVCacheManager) -> list[Any]:
     """The pages of each collection, [pages, planes, layers, ...]; they stay where they are."""
-    first = TextGenerationContext([0])
-    manager.claim(first.request_id)
-    manager.alloc(first)
-    blocks = [one.blocks for one in manager.get_runtime_inputs([first])]
-    manager.release(first.request_id)
-    return blocks
+    return [one.blocks for one in manager.get_runtime_inputs([])]
 
 
 def advance_by(context: TextGenerationContext, count: int) -> None:

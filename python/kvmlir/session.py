@@ -188,8 +188,9 @@ class Model(_kvmlir.LoadedModel):
             manager, self, devices=device_names(devices), max_batch_size=max_batch_size,
             max_seq_len=max_seq_len, num_pages=num_pages,
             available_cache_memory=available_cache_memory, **options)
+        manager._spec = params.spec()
         if isinstance(manager, ContinuousBatchingKVCacheManager):
-            manager._spec, manager._slots, manager._contexts = params.spec(), max_batch_size, {}
+            manager._slots, manager._contexts = max_batch_size, {}
         return manager
 
 

@@ -33,9 +33,10 @@ class Runs:
     def __init__(self, python, folder, model):
         self.python, self.folder, self.model = python, folder, model
 
-    def __call__(self, prompts, tiers, salt=None, **options):
+    def __call__(self, prompts, tiers, salt=None, max_tokens=40, **options):
         job = self.folder / "job.json"
         job.write_text(json.dumps({"model": str(self.model), "prompts": prompts, "tiers": tiers, "salt": salt,
+                                   "max_tokens": max_tokens,
                                    "options": {"enable_prefix_caching": False, **options}}))
         done = subprocess.run([self.python, HERE / "use_vllm.py", job], text=True, capture_output=True,
                               env=os.environ | {"PYTHONPATH": os.environ["KV_PYTHON_PACKAGE"]})

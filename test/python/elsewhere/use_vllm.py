@@ -1,5 +1,6 @@
 """use_vllm.py JOB.json: answers prompts with vLLM on the CPU; prints {"tokens": [...], "cached": [...]}, of each prompt.
-A job has the model's folder, prompts, options of vLLM, and the extra configuration of KVMlirConnector, or none."""
+A job has the model's folder, prompts, how many tokens to answer, options of vLLM, and the extra configuration of
+KVMlirConnector, or none."""
 
 import json
 import os
@@ -19,7 +20,7 @@ def main(job):
             kv_connector_extra_config=job["tiers"])
     engine = LLM(job["model"], skip_tokenizer_init=True, dtype="float32", enforce_eager=True, max_model_len=512,
                  block_size=32, **more)
-    sampling = SamplingParams(temperature=0, max_tokens=40, ignore_eos=True, detokenize=False)
+    sampling = SamplingParams(temperature=0, max_tokens=job["max_tokens"], ignore_eos=True, detokenize=False)
     given = [{"prompt_token_ids": tokens, "cache_salt": job["salt"]} if job["salt"] else {"prompt_token_ids": tokens}
              for tokens in job["prompts"]]
     answers = engine.generate(given, sampling, use_tqdm=False)
