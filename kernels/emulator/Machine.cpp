@@ -115,8 +115,7 @@ AsyncBlock &Machine::async() {
     shape.registers = Registers::Fewest;
     asyncBlock->reset(threadCount, shape.sharedBytes, shape);
   }
-  if (Hurry::isOn())
-    Hurry::pass(random(), [&] { asyncBlock->land(); });
+  Hurry::pass(random, [&] { asyncBlock->land(); });
   return *asyncBlock;
 }
 
@@ -138,8 +137,8 @@ void Machine::makeRunnable(int thread) {
 }
 
 int Machine::takeRunnable() {
-  if (Hurry::isOn() && hasRoles())
-    Hurry::pass(random(), [&] { asyncBlock->land(); });
+  if (hasRoles())
+    Hurry::pass(random, [&] { asyncBlock->land(); });
   if (runnable.empty())
     return Fibers::Outside;
   int thread = runnable.pop();

@@ -24,15 +24,16 @@ public:
   Hurry(const Hurry &) = delete;
   Hurry &operator=(const Hurry &) = delete;
 
-  /// At a step: completes what `land` chooses, if it is time to.
-  template <class Land> static void pass(uint32_t random, Land land) {
-    if (!current || random % current->steps != 0)
+  /// At a step: completes what `land` chooses, if it is time to. A machine that
+  /// does not hurry draws no random number.
+  template <class Random, class Land>
+  static void pass(Random &random, Land land) {
+    if (!current || random() % current->steps != 0)
       return;
     landing = true;
     land();
     landing = false;
   }
-  static bool isOn() { return current; }
   /// Whether what happens now is no thread's doing.
   static bool isLanding() { return landing; }
 

@@ -85,6 +85,7 @@ public:
   std::vector<uint32_t> unfinished;
   std::vector<std::string> forms; // of the operations; "": of no instruction
   mutable std::vector<uint8_t> executed; // which of them, where that is asked
+  mutable uint64_t branches = 0;         // the most that a thread took, too
   bool traces = false;
   /// A sum of what operations other than arithmetic found in remembered words
   /// of frames, where that is asked, and traces are. The words are registers of
@@ -113,6 +114,8 @@ struct Launch {
   bool ofTriton = false;
   /// A thread that takes more branches is reported, and ends.
   uint64_t mostBranches = ~uint64_t(0);
+  /// A traced thread goes no further when the machine has a report.
+  bool endsAtReport = false;
 };
 
 /// Registers of a thread that something beside it writes, while the thread's
@@ -131,6 +134,7 @@ struct ThreadState {
   cuda::Machine *machine;
   const Launch *launch;
   int self, own, rank, begin; // begin: of its block's shared memory
+  uint32_t reach;             // bytes that addresses of the block may mean
   const Operation *current;   // the last one that touched others
   uint64_t branches;
   std::vector<Accumulator> accumulators;
@@ -161,20 +165,25 @@ struct ThreadState {
     return get<T>(place(op, i));
   }
   /// The byte of the cluster's shared memory that an address of the block
-  /// means.
+  /// means; -1: none, where several blocks have theirs.
   int sharedAt(uint32_t address) const {
     uint32_t offset = address - cuda::SharedBase;
-    return offset < 1u << 24 ? begin + int(offset) : -1;
+    return offset < reach ? begin + int(offset) : -1;
   }
   /// The same of an address that mapa may have made, of another block of the
-  /// cluster; -1 and a report, where that block is not there.
+  /// cluster; -1 and a report, where that block or that byte is not there.
   int clusterAt(const Operation *op, uint32_t address) {
-    if (address >> 24 == 0)
-      return sharedAt(address);
-    int rank = int(address >> 24) - 1;
-    if (!async(op).cluster.touch(self, rank))
+    int to = address >> 24 ? int(address >> 24) - 1 : rank;
+    if (to != rank && !async(op).cluster.touch(self, to))
       return -1;
-    return sharedAt(address & 0xffffff) - begin + machine->partBegin(rank);
+    int offset = sharedAt(address & 0xffffff);
+    if (offset < 0) {
+      report(op, "leaves the shared memory of block " + std::to_string(to) +
+                     " of its cluster, by the address " +
+                     std::to_string(address & 0xffffff));
+      return -1;
+    }
+    return offset - begin + machine->partBegin(to);
   }
   /// Whether so many bytes of global memory are the kernel's parameters.
   bool isParameter(uint64_t address, uint64_t bytes) const {

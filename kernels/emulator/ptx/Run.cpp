@@ -117,8 +117,11 @@ void execute(ThreadState &t) {
     op = op->run(op, t);
     if (program.remembers && program.acts[done - program.operations.data()])
       remember(done, t, history);
+    if (t.launch->endsAtReport && !t.machine->reports().empty())
+      break;
   }
   program.history += history;
+  program.branches = std::max(program.branches, t.branches);
 }
 
 /// As many registers as there are for threads of blocks that an SM has at once.
@@ -170,6 +173,7 @@ void kv::ptx::run(Machine &machine, const Program &program,
     t.rank = rank;
     t.own = self - rank * count;
     t.begin = m.partBegin(rank);
+    t.reach = launch.cluster > 1 ? m.partBegin(1) : 1 << 24;
     begin(t, low.data);
     execute(t);
   });

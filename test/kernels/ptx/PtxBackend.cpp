@@ -1,7 +1,6 @@
 //===- PtxBackend.cpp - The PTX of kernels on a CPU -----------------------===//
 
 #include "PtxBackend.h"
-#include "Mutation.h"
 #include "kernels/cuda/parameters/KernelTable.h"
 #include "kernels/cuda/twins/Twins.h"
 #include "kernels/emulator/base/Hurry.h"
@@ -19,10 +18,6 @@ MachineOptions optionsOf(MachineOptions options) {
   PtxRecord &record = PtxRecord::get();
   options.chip = record.chipNumber();
   options.sm = shapesOfChip(options.chip);
-  if (record.hurry) {
-    options.schedule = Schedule::Random;
-    options.seed = record.hurry++;
-  }
   return options;
 }
 
@@ -47,45 +42,89 @@ constexpr OtherKernel OtherBits[] = {{"kv_elementwise", Functions},
                                      {"kv_test_widen_four_e5", NaNs},
                                      {"kv_test_widen_four_f8", NaNs}};
 
+bool mayDiffer(std::string_view kernel) {
+  return std::ranges::any_of(OtherBits, [&](const OtherKernel &other) {
+    return other.name == kernel;
+  });
+}
+
 class PtxBackend final : public MachineBackend {
 public:
   explicit PtxBackend(const MachineOptions &options)
-      : MachineBackend(options), body(options), seed(options.seed) {}
+      : MachineBackend(options), options(options), body(options) {}
 
   void *give(const void *data, size_t bytes, Access access) override {
+    char *memory =
+        static_cast<char *>(MachineBackend::give(data, bytes, access));
     body.global().allow(data, bytes, access);
-    void *memory = MachineBackend::give(data, bytes, access);
-    if (access == Access::Write)
-      written.push_back(
-          {static_cast<char *>(memory), std::vector<char>(bytes), {}});
+    regions.push_back({memory, bytes, access, {}, {}});
     return memory;
   }
   void launch(std::string_view name, int blocks, const void *params,
               int cluster) override;
-  std::vector<std::string> reports() override {
-    std::vector<std::string> all = machine.reports();
-    for (std::string &report : all)
-      report += ", seed " + std::to_string(seed);
-    return all;
-  }
 
 private:
   struct Region {
     char *memory;
-    std::vector<char> before, after; // the body
+    size_t bytes;
+    Access access;
+    std::vector<char> before, after; // the body, of what is written
   };
   void keep(std::vector<char> Region::*where) {
-    for (Region &region : written)
-      (region.*where)
-          .assign(region.memory, region.memory + region.before.size());
+    for (Region &region : regions)
+      if (region.access == Access::Write)
+        (region.*where).assign(region.memory, region.memory + region.bytes);
   }
+  void restore() {
+    for (const Region &region : regions)
+      std::ranges::copy(region.before, region.memory);
+  }
+  /// Whether what was written has the body's bits.
+  bool isEqual() const {
+    return std::ranges::all_of(regions, [](const Region &region) {
+      return std::equal(region.after.begin(), region.after.end(),
+                        region.memory);
+    });
+  }
+  /// Runs the PTX where the body ran. False, and a report: it gives other bits.
+  bool runTexts(Machine &machine, std::string_view name, int blocks,
+                int cluster, const void *params) {
+    restore();
+    PtxRecord::get().run(machine, name, blocks, cluster, params);
+    bool equal = isEqual();
+    if (!equal && !mayDiffer(name))
+      machine.report("the PTX of " + std::string(name) +
+                     " gives other bits than its body");
+    return equal;
+  }
+  /// In so many schedules in which asynchronous work completes early.
+  void hurry(int schedules, std::string_view name, int blocks, int cluster,
+             const void *params);
 
+  MachineOptions options;
   Machine body;
-  uint32_t seed;
-  std::vector<Region> written;
+  std::vector<Region> regions;
 };
 
 } // namespace
+
+void PtxBackend::hurry(int schedules, std::string_view name, int blocks,
+                       int cluster, const void *params) {
+  PtxRecord &record = PtxRecord::get();
+  for (int i = 0; i < schedules && machine.reports().empty(); ++i) {
+    MachineOptions hurried = options;
+    hurried.schedule = Schedule::Random;
+    hurried.seed = record.seed++;
+    Machine other(hurried);
+    for (const Region &region : regions)
+      other.global().allow(region.memory, region.bytes, region.access);
+    Hurry early(1 + hurried.seed % 16);
+    runTexts(other, name, blocks, cluster, params);
+    for (const std::string &report : other.reports())
+      machine.report(report + ", seed " + std::to_string(hurried.seed));
+    ++record.kernels.find(name)->second.hurried;
+  }
+}
 
 void PtxBackend::launch(std::string_view name, int blocks, const void *params,
                         int cluster) {
@@ -94,29 +133,26 @@ void PtxBackend::launch(std::string_view name, int blocks, const void *params,
       runTwin(machine, name, blocks * cluster, params, cluster);
   };
   PtxRecord &record = PtxRecord::get();
-  if (!record.mutated.empty() && record.mutated != name)
+  bool isMutated = record.mutants.kernel == name;
+  if (!record.mutants.kernel.empty() && !isMutated)
     return runBody(machine); // other kernels are as they are
-  std::optional<Hurry> hurry;
-  if (record.hurry)
-    hurry.emplace(1 + seed % 16);
   keep(&Region::before);
   runBody(body);
   keep(&Region::after);
-  for (const Region &region : written)
-    std::memcpy(region.memory, region.before.data(), region.before.size());
+  auto runPtx = [&] {
+    return runTexts(machine, name, blocks * cluster, cluster, params);
+  };
+  if (isMutated)
+    record.mutants.tryAll(record, [&] {
+      runPtx();
+      return machine.reports().empty() ? "" : machine.reports()[0];
+    });
   PtxTally &tally = record.kernels[std::string(name)];
-  ++tally.launches;
-  record.run(machine, name, blocks * cluster, cluster, params);
-  bool equal = true;
-  for (const Region &region : written)
-    equal &=
-        !std::memcmp(region.memory, region.after.data(), region.after.size());
-  tally.equal += equal;
-  if (!equal && std::ranges::none_of(OtherBits, [&](const OtherKernel &other) {
-        return other.name == name;
-      }))
-    machine.report("the PTX of " + std::string(name) +
-                   " gives other bits than its body");
+  tally.equal += runPtx();
+  bool isFirst = tally.launches++ == 0;
+  if (record.hurried && record.hasRoles(name))
+    hurry(isFirst ? record.hurried : 1, name, blocks * cluster, cluster,
+          params);
 }
 
 PtxRecord &PtxRecord::get() {
@@ -132,18 +168,13 @@ PtxRecord::PtxRecord() {
   folder = given("KV_PTX_ROOT", KV_BINARY_DIR);
   chip = given("KV_PTX_CHIP", "80");
   traces = true;
-  hurry = std::atoi(given("KV_PTX_HURRY", "0"));
-  std::string mutant = given("KV_PTX_MUTANT", "");
-  if (size_t comma = mutant.find(','); comma != mutant.npos) {
-    mutated = mutant.substr(0, comma);
-    remembers = true;
-    mostBranches = 1 << 16;
-    change = [this, seed = std::stoul(mutant.substr(comma + 1))](
-                 ptx::Kernel &kernel) {
-      if (seed && kernel.name == mutated)
-        mutation = ptx::test::mutate(kernel, seed);
-    };
-  }
+  hurried = std::atoi(given("KV_PTX_HURRY", "0"));
+  seed = std::atoi(given("KV_PTX_SEED", "1"));
+}
+
+bool PtxRecord::hasRoles(std::string_view kernel) const {
+  auto found = programs.find(kernel);
+  return found != programs.end() && found->second && found->second->hasRoles;
 }
 
 void PtxRecord::countForms() {
@@ -156,7 +187,7 @@ void PtxRecord::countForms() {
 /// the one that has it: cases compare them with one another.
 bool kv::cuda::test::canRun(std::string_view kernel) {
   const PtxRecord &record = PtxRecord::get();
-  std::string_view mutated = record.mutated;
+  std::string_view mutated = record.mutants.kernel;
   size_t types = mutated.rfind('_', mutated.rfind('_') - 1);
   return (mutated.empty() || kernel.ends_with(mutated.substr(types))) &&
          !record.fileOf(kernel).empty();

@@ -8,8 +8,7 @@
 #ifndef KV_TEST_KERNELS_PTX_PTXBACKEND_H
 #define KV_TEST_KERNELS_PTX_PTXBACKEND_H
 
-#include "Mutation.h"
-#include "PtxTexts.h"
+#include "Mutants.h"
 #include "test/kernels/emulator/MachineBackend.h"
 
 namespace kv::cuda::test {
@@ -17,6 +16,7 @@ namespace kv::cuda::test {
 /// What happened to a kernel.
 struct PtxTally {
   int launches = 0, equal = 0; // and with the bits of the body
+  int hurried = 0; // schedules in which asynchronous work completes early
 };
 
 /// Of a process: the chip whose PTX is executed, and what was.
@@ -24,14 +24,16 @@ struct PtxRecord : PtxTexts {
   std::map<std::string, PtxTally, std::less<>> kernels;
   /// Forms of instructions that the programs contain, and that were executed.
   std::set<std::string> contained, executed;
-  /// The mistake of this run, and the kernel that has it. Seed 0 is none.
-  std::string mutated;
-  ptx::test::Mutation mutation;
-  /// The seed of the next backend's machine, whose asynchronous work completes
-  /// at random steps. 0: it completes as late as it can.
-  uint32_t hurry = 0;
+  Mutants mutants;
+  /// How many schedules a kernel's first launch runs in whose asynchronous work
+  /// completes at random steps; a later launch runs in one. 0: such work
+  /// completes as late as it can.
+  uint32_t hurried = 0;
+  uint32_t seed = 1; // of the next of these schedules
 
   static PtxRecord &get();
+  /// Whether a kernel that ran has work that completes asynchronously.
+  bool hasRoles(std::string_view kernel) const;
   /// Adds the forms of all programs so far.
   void countForms();
 

@@ -2,6 +2,7 @@
 
 #include "PtxBackend.h"
 #include "kernels/cuda/parameters/KernelTable.h"
+#include "test/kernels/attention/AttentionCase.h"
 
 #include <cstdio>
 #include <gtest/gtest.h>
@@ -21,19 +22,6 @@ bool isMade(std::string_view kernel) {
          !PtxRecord::get().fileOf(kernel).empty();
 }
 
-/// Which mistake a kernel had, and whether any thread came to it.
-void printMutant(const kv::ptx::test::Mutation &mutation,
-                 const kv::ptx::Program &program) {
-  bool executed = false;
-  for (size_t i = 0; i < program.executed.size(); ++i)
-    executed |=
-        program.executed[i] && program.operations[i].line == mutation.line;
-  std::printf("mutant: %s at %s:%u, %s, history %016llx\n",
-              mutation.text.c_str(), program.file.c_str(), mutation.line,
-              executed ? "executed" : "not executed",
-              (unsigned long long)program.history);
-}
-
 /// Says behind all tests what was executed.
 class Summary : public testing::Environment {
   void TearDown() override {
@@ -44,12 +32,10 @@ class Summary : public testing::Environment {
                     record.kernels.contains(kernel.name))
             << kernel.name << " was not executed";
     record.countForms();
-    if (auto found = record.programs.find(record.mutated);
-        found != record.programs.end() && found->second)
-      printMutant(record.mutation, *found->second);
+    record.mutants.print();
     for (const auto &[name, tally] : record.kernels)
-      std::printf("%s: %d launches, %d with the body's bits\n", name.c_str(),
-                  tally.launches, tally.equal);
+      std::printf("%s: %d launches, %d with the body's bits, %d hurried\n",
+                  name.c_str(), tally.launches, tally.equal, tally.hurried);
     std::printf("compute_%s: %zu of %zu forms executed\n", record.chip.c_str(),
                 record.executed.size(), record.contained.size());
     for (const std::string &form : record.contained)
@@ -80,4 +66,15 @@ TEST(PtxKernels, AllAreTranslated) {
     }
   }
   EXPECT_GT(translated, 50);
+}
+
+// As little as makes all rings of tiles begin again: for many schedules.
+TEST(PtxKernels, SmallUnits) {
+  for (const AttentionKernel &kernel : TileKernels) {
+    AttentionCase c;
+    c.heads = 1;
+    c.sequences = {{300, 2}};
+    c.parts = 2;
+    EXPECT_TRUE(check(kernel, c)) << kernel.name << ", " << c;
+  }
 }

@@ -21,16 +21,19 @@ std::string moduleOf(const std::string &body,
          parameters + ")\n{\n" + body + "}\n";
 }
 
-/// Runs threads of one block that all have the address of `memory`.
+/// Runs threads of one block, or of a cluster's, that all have the address of
+/// `memory`.
 std::vector<std::string> execute(const std::string &body,
                                  std::vector<uint32_t> &memory, int threads = 1,
-                                 const MachineOptions &options = {}) {
+                                 const MachineOptions &options = {},
+                                 int cluster = 1) {
   Module module = parseModule(moduleOf(body), "a.ptx");
   Program program(module, module.kernels[0]);
   Machine machine(options);
   machine.global().allow(memory.data(), memory.size() * 4, Access::Write);
   Launch launch;
   launch.block[0] = threads;
+  launch.grid[0] = launch.cluster = cluster;
   launch.sharedBytes = 1024;
   launch.mostBranches = 1000;
   const void *parameter = memory.data();
@@ -403,6 +406,38 @@ TEST(Ptx, BarriersBecomeMemoryAgain) {
       execute(text + "mbarrier.arrive.shared.b64 _, [%r];\n", memory);
   ASSERT_FALSE(reports.empty());
   EXPECT_NE(reports[0].find("where none was initialised"), std::string::npos);
+}
+
+// An address of another block, and of the own one, where a cluster's lie one
+// after the other.
+TEST(Ptx, AddressesOfAClusterStayInTheirBlock) {
+  auto reportsOf = [](const std::string &access) {
+    const std::string meet = "barrier.cluster.arrive;\n"
+                             "barrier.cluster.wait;\n";
+    std::vector<uint32_t> memory(4);
+    return execute(".reg .pred %p; .reg .b32 %r<6>;\n"
+                   "mov.u32 %r1, room; mapa.shared::cluster.u32 %r2, %r1, 1;\n"
+                   "mov.u32 %r3, %tid.x; mov.u32 %r4, %cluster_ctarank;\n"
+                   "or.b32 %r3, %r3, %r4; setp.ne.u32 %p, %r3, 0;\n" +
+                       meet + "@%p bra end;\n" + access + "end:\n" + meet +
+                       "ret;\n",
+                   memory, 128, {}, 2);
+  };
+  const std::string store = "st.shared::cluster.u32 ";
+  EXPECT_TRUE(reportsOf(store + "[%r2], 7;\n").empty());
+  EXPECT_TRUE(reportsOf(store + "[%r2+1020], 7;\n").empty());
+  const std::pair<std::string, const char *> wrongs[] = {
+      {store + "[%r2+-4], 7;\n",
+       "leaves the shared memory of block 1 of its cluster"},
+      {store + "[%r1+-4], 7;\n", "memory of block 0 of its"},
+      {store + "[%r1+1024], 7;\n", "memory of block 0 of its"},
+      {"mbarrier.init.shared.b64 [%r2+-8], 1;\n", "of block 1"},
+      {"st.shared.u32 [%r1+1024], 7;\n", "leaves shared memory: 4 bytes"}};
+  for (const auto &[wrong, wanted] : wrongs) {
+    auto reports = reportsOf(wrong);
+    ASSERT_FALSE(reports.empty()) << wrong;
+    EXPECT_NE(reports[0].find(wanted), std::string::npos) << reports[0];
+  }
 }
 
 // What Triton gives the first product of a shape, with operands at address 0.

@@ -42,16 +42,19 @@ const ptx::Program &PtxTexts::programOf(std::string_view name) {
       throw ptx::Error("compute_" + chip, 0,
                        "no file of " + folder + " has the kernel " +
                            std::string(name));
-    ptx::Module module = ptx::readModule(file);
-    const ptx::Kernel *found = module.find(name);
-    if (!found)
+    ptx::Module own;
+    auto known = modules.find(file);
+    if (known == modules.end()) {
+      own = ptx::readModule(file);
+      if (own.kernels.size() > 1)
+        known = modules.emplace(file, std::move(own)).first;
+    }
+    const ptx::Module &module = known == modules.end() ? own : known->second;
+    const ptx::Kernel *kernel = module.find(name);
+    if (!kernel)
       throw ptx::Error(file, 0, "there is no kernel " + std::string(name));
-    ptx::Kernel kernel = *found;
-    if (change)
-      change(kernel);
-    program = std::make_unique<ptx::Program>(module, kernel);
+    program = std::make_unique<ptx::Program>(module, *kernel);
     program->traces = traces;
-    program->remembers = remembers;
   }
   return *program;
 }
@@ -62,6 +65,7 @@ void PtxTexts::run(Machine &machine, std::string_view name, int blocks,
   launch.grid[0] = blocks;
   launch.cluster = cluster;
   launch.mostBranches = mostBranches;
+  launch.endsAtReport = endsAtReport;
   if (const KernelLaunch *kernel = findKernel(name)) {
     launch.block[0] = kernel->threads;
     launch.sharedBytes = kernel->sharedBytes(shapesOfChip(chipNumber()));

@@ -14,11 +14,10 @@ struct PtxTexts {
   std::string folder; // of the build, or of an installation
   std::string chip;   // "90a" of sm_90a
   std::map<std::string, std::unique_ptr<ptx::Program>, std::less<>> programs;
-  /// Changes a kernel before it is translated.
-  std::function<void(ptx::Kernel &)> change = nullptr;
+  std::map<std::string, ptx::Module> modules; // by file, of several kernels
   bool traces = false;             // which operations programs execute
-  bool remembers = false;          // what their registers held, too
   uint64_t mostBranches = 1 << 24; // of a thread
+  bool endsAtReport = false;       // where programs are traced
 
   int chipNumber() const { return std::atoi(chip.c_str()); }
   /// The file that has a kernel for the chip; "": there is none.
