@@ -96,13 +96,8 @@ CommandInterpreter::executeOnSequence(const Command &command, SlotState &slot) {
     slot.pointToHashes();
     return {};
   case Command::Reserve:
-    return {.plan = engine.reserve(
-                own, passed,
-                {.length = command.a,
-                 .chunk = command.b,
-                 .draft = command.c,
-                 .reuse = command.d != 0,
-                 .mostHit = command.d > 1 ? command.d - 1 : INT32_MAX})};
+    return {.plan =
+                engine.reserve(own, passed, CacheEngine::Demand::of(command))};
   case Command::Commit:
     return answer(engine.commit(own, passed, command.a));
   case Command::Fork: {

@@ -101,6 +101,21 @@ CacheEngine::Plan CacheEngineImpl::plan(const Sequence &sequence,
 // Taking
 //===----------------------------------------------------------------------===//
 
+/// Command::d of a reservation.
+static int64_t recordedReuse(const CacheEngine::Demand &demand) {
+  if (!demand.reuse || demand.mostHit <= 0)
+    return 0;
+  return demand.mostHit < INT32_MAX ? 1 + demand.mostHit : 1;
+}
+
+CacheEngine::Demand CacheEngine::Demand::of(const Command &command) {
+  return {.length = command.a,
+          .chunk = command.b,
+          .draft = command.c,
+          .reuse = command.d != 0,
+          .mostHit = command.d > 1 ? command.d - 1 : INT32_MAX};
+}
+
 CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
                                                const Prompt &prompt,
                                                const Demand &demand) {
@@ -113,9 +128,7 @@ CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
                           // Loaded tokens need pages like computed ones.
                           .b = demand.most(),
                           .c = demand.draft,
-                          .d = !demand.reuse || demand.mostHit <= 0 ? 0
-                               : demand.mostHit < INT32_MAX ? 1 + demand.mostHit
-                                                            : 1,
+                          .d = recordedReuse(demand),
                           .prompt = prompt.length()});
   }
   Plan plan = makePlan(state, prompt, demand);

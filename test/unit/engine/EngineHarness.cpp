@@ -444,11 +444,7 @@ std::string EngineHarness::applyReserve(const Command &command,
   int32_t slot = command.sequence;
   CacheEngine::Plan expected =
       model.reserve(slot, interpreter.prompt(slot, command.prompt),
-                    {.length = command.a,
-                     .chunk = command.b,
-                     .draft = command.c,
-                     .reuse = command.d != 0,
-                     .mostHit = command.d > 1 ? command.d - 1 : INT32_MAX});
+                    CacheEngine::Demand::of(command));
   ++coverage.refused[static_cast<int>(plan.verdict)];
   if (plan.fits()) {
     coverage.hits += plan.hitPages;

@@ -144,6 +144,9 @@ public:
     /// and later pages lack it.
     int64_t mostHit = INT32_MAX;
 
+    /// What a command of the kind Reserve has recorded.
+    static Demand of(const Command &command);
+
     /// Most new tokens that this call reserves, those that are loaded included.
     int64_t most() const {
       return chunk > INT64_MAX - loaded ? INT64_MAX : chunk + loaded;
