@@ -222,10 +222,10 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
     std::optional<PrefixPage> wanted = record(request, prompt, prefix, at);
     if (!wanted)
       break;
-    PageConnector::Slot slot = connector->acquire(*wanted);
-    if (std::optional<PrefixPage> second = other(request, *wanted);
-        !slot && second)
-      slot = connector->acquire(*second);
+    PageConnector::Slot slot =
+        firstOf(request, *wanted, [&](const PrefixPage &page) {
+          return connector->acquire(page);
+        });
     if (!slot)
       break;
     if (at < payloadPages[request])
@@ -261,11 +261,9 @@ PageTiers::Progress PageTiers::load(size_t request, const Prompt &prompt,
   asked = isBehind ? at : std::max(asked, at + 1);
   for (; asked < ahead; ++asked, ++claimed) {
     wanted = record(request, prompt, prefix, asked);
-    std::optional<PrefixPage> second;
-    if (wanted)
-      second = other(request, *wanted);
-    if (!wanted ||
-        !(connector->fetch(*wanted) || (second && connector->fetch(*second))))
+    if (!wanted || !firstOf(request, *wanted, [&](const PrefixPage &page) {
+          return connector->fetch(page);
+        }))
       break;
   }
   claim(request, claimed);

@@ -163,6 +163,15 @@ private:
     found.name = withPayload(wanted.name);
     return found;
   }
+  /// What `call` gives for a record; where that is nothing, for the other one.
+  template <class Call>
+  auto firstOf(size_t request, const PrefixPage &wanted, Call call) const {
+    auto result = call(wanted);
+    if (!result)
+      if (std::optional<PrefixPage> second = other(request, wanted))
+        result = call(*second);
+    return result;
+  }
   /// Records with and without a payload have names of their own, of which
   /// events make the same hash.
   static PrefixName withPayload(PrefixName name) {

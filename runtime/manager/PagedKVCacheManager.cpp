@@ -312,12 +312,12 @@ Expected<void> PagedManager::setTime(int64_t nanoseconds) {
 
 std::vector<CacheEngine::Reason>
 PagedManager::explain(const TextGenerationContext &context) const {
+  int32_t replica = getOrRecommendReplica(context);
   std::vector<CacheEngine::Reason> reasons =
-      replicas[getOrRecommendReplica(context)]->engine->explain(
-          context.scope(), context.prompt());
+      replicas[replica]->engine->explain(context.scope(), context.prompt());
   if (!context.payload().empty()) {
     Expected<CacheEngine::Plan> plan =
-        planFresh(getOrRecommendReplica(context), context, 1, /*loads=*/false);
+        planFresh(replica, context, 1, /*loads=*/false);
     std::replace(reasons.begin() + (plan ? plan->hitPages : 0), reasons.end(),
                  CacheEngine::Reason::Hit, CacheEngine::Reason::WithoutPayload);
   }
