@@ -30,6 +30,10 @@ void TextGenerator::passPromptRow(ActiveRequest &request, int64_t position,
 void TextGenerator::passPayload(ActiveRequest &request) {
   const GenerationRequest &asked = *request.request;
   int64_t cached = request.context.processed();
+  if (request.payload.empty())
+    return;
+  if (cached >= request.promptTokens())
+    return request.setPayload(0); // its pages have it
   for (int64_t &at = request.promptLogits; at < cached; ++at)
     sink.logprobs(asked, at + 1,
                   kept.read(request.payload, at + 1, asked.tokens[at + 1],

@@ -444,12 +444,7 @@ bool TextGenerator::consume(ActiveRequest &request,
   request.tokens.resize(known);
   request.drafts = 0;
   bool draws = wantsToken(request);
-  if (request.payload.empty())
-    ;
-  else if (request.context.processed() < request.promptTokens())
-    passPayload(request);
-  else
-    request.setPayload(0); // its pages have it
+  passPayload(request);
   for (size_t i = 0; i < rows.size(); ++i) {
     std::span<const float> row;
     if (!results.logits.empty())

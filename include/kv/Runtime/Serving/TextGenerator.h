@@ -94,7 +94,8 @@ private:
                                 std::span<ActiveRequest *const> part);
   void passPromptRow(ActiveRequest &request, int64_t position,
                      std::span<const float> row);
-  /// Passes on what cached pages have said of the prompt.
+  /// Passes on what cached pages have said of the prompt. After the prompt the
+  /// payload is not kept.
   void passPayload(ActiveRequest &request);
   static bool needsHidden(const ActiveRequest &request, int64_t position);
   void addHidden(ActiveRequest &request, std::span<const float> row);
