@@ -40,9 +40,9 @@ Mutants::~Mutants() {
     munmap(outcome, outcomeBytes);
 }
 
-void Mutants::read(const PtxTexts &texts) {
-  module = ptx::readModule(texts.fileOf(kernel));
-  base = module.find(kernel);
+void Mutants::read(PtxTexts &texts) {
+  module = &texts.moduleOf(kernel);
+  base = module->find(kernel);
   for (Mutant &mutant : mutants) {
     ptx::Kernel changed = *base;
     mutant.mutation = ptx::test::mutate(changed, mutant.seed);
@@ -62,7 +62,7 @@ void Mutants::run(PtxTexts &texts, uint32_t seed, uint64_t mostBranches,
   if (seed)
     ptx::test::mutate(changed, seed);
   auto &program = texts.programs[kernel];
-  program = std::make_unique<ptx::Program>(module, changed);
+  program = std::make_unique<ptx::Program>(*module, changed);
   program->traces = program->remembers = texts.endsAtReport = true;
   texts.mostBranches = mostBranches;
   std::string problem = launch();
@@ -131,6 +131,7 @@ void Mutants::print() const {
   for (const Mutant &mutant : mutants)
     std::printf("mutant %u: %s, %s operands, %s at %s:%u; %s\n", mutant.seed,
                 States[int(mutant.state)], mutant.acts ? "other" : "equal",
-                mutant.mutation.text.c_str(), module.file.c_str(),
-                mutant.mutation.line, mutant.report.c_str());
+                mutant.mutation.text.c_str(),
+                module ? module->file.c_str() : "", mutant.mutation.line,
+                mutant.report.c_str());
 }

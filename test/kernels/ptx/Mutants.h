@@ -45,7 +45,7 @@ public:
 private:
   struct Outcome;
 
-  void read(const PtxTexts &texts);
+  void read(PtxTexts &texts);
   /// Runs a launch with a mistake, here.
   void run(PtxTexts &texts, uint32_t seed, uint64_t mostBranches,
            const Run &launch);
@@ -54,10 +54,10 @@ private:
                         const Run &launch);
 
   std::vector<Mutant> mutants;
-  ptx::Module module;
+  const ptx::Module *module = nullptr;
   const ptx::Kernel *base = nullptr;
-  Outcome *outcome =
-      nullptr; // of the last attempt, in memory of both processes
+  /// Of the last attempt, in memory of both processes.
+  Outcome *outcome = nullptr;
   size_t outcomeBytes = 0;
 };
 

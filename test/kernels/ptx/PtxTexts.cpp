@@ -34,25 +34,26 @@ std::string PtxTexts::fileOf(std::string_view kernel) const {
   return {};
 }
 
+const ptx::Module &PtxTexts::moduleOf(std::string_view kernel) {
+  std::string file = fileOf(kernel);
+  if (file.empty())
+    throw ptx::Error("compute_" + chip, 0,
+                     "no file of " + folder + " has the kernel " +
+                         std::string(kernel));
+  auto known = modules.find(file);
+  if (known == modules.end())
+    known = modules.emplace(file, ptx::readModule(file)).first;
+  return known->second;
+}
+
 const ptx::Program &PtxTexts::programOf(std::string_view name) {
   auto &program = programs[std::string(name)];
   if (!program) {
-    std::string file = fileOf(name);
-    if (file.empty())
-      throw ptx::Error("compute_" + chip, 0,
-                       "no file of " + folder + " has the kernel " +
-                           std::string(name));
-    ptx::Module own;
-    auto known = modules.find(file);
-    if (known == modules.end()) {
-      own = ptx::readModule(file);
-      if (own.kernels.size() > 1)
-        known = modules.emplace(file, std::move(own)).first;
-    }
-    const ptx::Module &module = known == modules.end() ? own : known->second;
+    const ptx::Module &module = moduleOf(name);
     const ptx::Kernel *kernel = module.find(name);
     if (!kernel)
-      throw ptx::Error(file, 0, "there is no kernel " + std::string(name));
+      throw ptx::Error(module.file, 0,
+                       "there is no kernel " + std::string(name));
     program = std::make_unique<ptx::Program>(module, *kernel);
     program->traces = traces;
   }
