@@ -3,27 +3,19 @@
 #ifndef KV_TEST_UNIT_PAYLOADSERVER_H
 #define KV_TEST_UNIT_PAYLOADSERVER_H
 
-#include "FakeModel.h"
-#include "Values.h"
-
-#include "kv/Runtime/Manager/PagedKVCacheManager.h"
-
-#include <gtest/gtest.h>
+#include "ModelServer.h"
 
 #include <cmath>
 
 namespace kv::test {
 
-/// A manager that keeps payloads, and a model whose logits depend on every cell
-/// of the cache. The payload of a token follows from the tokens up to it.
-struct PayloadServer {
+/// With a manager that keeps payloads. The payload of a token follows from the
+/// tokens up to it.
+struct PayloadServer : ModelServer {
   static constexpr int64_t PageSize = 4, Bytes = 24;
   /// Keys and values of a page of fakeParams().
   static constexpr int64_t RecordBytes = 2 * PageSize * 4;
 
-  std::unique_ptr<PagedKVCacheManager> manager;
-  FakeModel model;
-  RequestId last = 0;
   bool isComplete = true; // whether each payload was the right one
 
   /// `hostPages`: 0: without tiers.
@@ -108,26 +100,6 @@ struct PayloadServer {
     if (hasPayload)
       context.setPayload(payload);
     return manager->explain(context);
-  }
-
-  /// Computes the active tokens, and compares the logits.
-  void compute(TextGenerationContext &context, const Tokens &prompt) {
-    const TextGenerationContext *batch[] = {&context};
-    auto inputs = manager->runtimeInputs(batch);
-    ASSERT_TRUE(inputs) << text(inputs);
-    std::span<const int32_t> active = context.activeTokens();
-    std::vector<int32_t> offsets = {0, static_cast<int32_t>(active.size())};
-    std::vector<int32_t> rows = {offsets[1] - 1};
-    auto logits = model.run({.tokens = active,
-                             .rowOffsets = offsets,
-                             .logitRows = rows,
-                             .kv = *inputs});
-    ASSERT_TRUE(logits) << text(logits);
-    EXPECT_EQ(std::vector(logits->begin(), logits->end()),
-              FakeModel::logits(std::span(prompt).first(context.processed() +
-                                                        active.size())));
-    context.advance();
-    ASSERT_TRUE(manager->step(batch));
   }
 };
 

@@ -1,13 +1,8 @@
 //===- TieredManagerTest.cpp - Pages that come back from other tiers ------===//
 
-#include "kv/Runtime/Manager/PagedKVCacheManager.h"
-
 #include "FickleConnector.h"
-#include "test/unit/FakeModel.h"
+#include "test/unit/ModelServer.h"
 #include "test/unit/TemporaryFile.h"
-#include "test/unit/Values.h"
-
-#include <gtest/gtest.h>
 
 #include <cmath>
 
@@ -27,12 +22,7 @@ KVCacheParams tieredParams(int64_t hostPages, bool disk) {
   return params;
 }
 
-/// A manager and a model whose answers depend on every cell of the cache.
-struct Server {
-  std::unique_ptr<PagedKVCacheManager> manager;
-  FakeModel model;
-  RequestId last = 0;
-
+struct Server : ModelServer {
   Server(int64_t pages, int64_t hostPages, const std::string &folder = {},
          PagedKVCacheManager::TierOptions tiers = {}, int32_t maxBatch = 16) {
     tiers.diskDirectory = folder;
@@ -58,29 +48,9 @@ struct Server {
     auto allocated = manager->alloc(context);
     EXPECT_TRUE(allocated) << allocated.error().error.message;
     EXPECT_EQ(allocated->cachedTokens, context.processed());
-    run(context, tokens);
+    compute(context, tokens);
     EXPECT_TRUE(manager->release(last));
     return allocated->cachedTokens;
-  }
-
-  /// Computes the active tokens, and compares the logits.
-  void run(TextGenerationContext &context, const Tokens &tokens) {
-    const TextGenerationContext *batch[] = {&context};
-    auto inputs = manager->runtimeInputs(batch);
-    ASSERT_TRUE(inputs) << text(inputs);
-    std::span<const int32_t> active = context.activeTokens();
-    std::vector<int32_t> offsets = {0, static_cast<int32_t>(active.size())};
-    std::vector<int32_t> rows = {offsets[1] - 1};
-    auto logits = model.run({.tokens = active,
-                             .rowOffsets = offsets,
-                             .logitRows = rows,
-                             .kv = *inputs});
-    ASSERT_TRUE(logits) << text(logits);
-    std::vector<float> wanted = FakeModel::logits(
-        std::span(tokens).first(context.processed() + active.size()));
-    EXPECT_EQ(std::vector(logits->begin(), logits->end()), wanted);
-    context.advance();
-    ASSERT_TRUE(manager->step(batch));
   }
 };
 
@@ -153,7 +123,7 @@ TEST(TieredManager, LittleHostMemoryReadsARecordOnce) {
         if (!allocated)
           return false;
         EXPECT_EQ(context.processed(), Pages * PageSize);
-        server.run(context, tokens[context.id()]);
+        server.compute(context, tokens[context.id()]);
         EXPECT_TRUE(server.manager->release(context.id()));
         return true;
       });
@@ -183,7 +153,7 @@ TEST(TieredManager, AnEndedLoadLeavesItsTurn) {
                   EXPECT_TRUE(server.manager->truncate(1, 0));
                 },
                 [&](Server &server, TextGenerationContext &context) {
-                  server.run(context, first);
+                  server.compute(context, first);
                 }};
   for (const End &end : ends) {
     Server server(40, /*hostPages=*/2, folder.path(), {.asynchronous = true});
@@ -220,14 +190,14 @@ TEST(TieredManager, AForgottenLoadHoldsNobodyUp) {
       (void)server.manager->waitForLoads(1'000'000'000);
     }
     EXPECT_EQ(next.processed(), 36);
-    server.run(next, second);
+    server.compute(next, second);
     // The first one goes on where it was.
     for (int turns = 0; !server.manager->alloc(forgotten); ++turns) {
       ASSERT_LT(turns, 1000);
       (void)server.manager->waitForLoads(1'000'000'000);
     }
     EXPECT_EQ(forgotten.processed(), 36);
-    server.run(forgotten, first);
+    server.compute(forgotten, first);
   }
 }
 
@@ -328,7 +298,7 @@ TEST(TieredManager, LoadsWithoutWaiting) {
     server.manager->waitForLoads(1'000'000'000);
   }
   EXPECT_GE(waits, 1);
-  server.run(context, tokens);
+  server.compute(context, tokens);
 }
 
 TEST(TieredManager, PrefetchesTheNextTurn) {
@@ -413,7 +383,7 @@ TEST(TieredManager, ADiskThatHangsCostsEveryRequestOneWait) {
   ASSERT_TRUE(server.manager->claim(100));
   while (context.processed() < context.length()) {
     ASSERT_TRUE(server.manager->alloc(context));
-    server.run(context, tokens);
+    server.compute(context, tokens);
   }
   EXPECT_EQ(connector->deadlines() - before, 1);
   EXPECT_GT(server.manager->figures(0).abandonedPages, 0);
@@ -453,7 +423,7 @@ TEST(TieredManager, AResetEndsLoads) {
   EXPECT_EQ(server.serve(tokens), 0);
   ASSERT_TRUE(server.manager->alloc(context));
   EXPECT_EQ(context.processed(), before);
-  server.run(context, tokens);
+  server.compute(context, tokens);
 }
 
 TEST(TieredManager, WhatIsTooLongForANameIsAMiss) {
@@ -474,7 +444,7 @@ TEST(TieredManager, WhatIsTooLongForANameIsAMiss) {
     EXPECT_NE(reason, CacheEngine::Reason::OtherTier);
   ASSERT_TRUE(server.manager->claim(1));
   ASSERT_TRUE(server.manager->alloc(context));
-  server.run(context, tokens);
+  server.compute(context, tokens);
   EXPECT_EQ(server.manager->metrics().storedPages, 0);
 }
 
