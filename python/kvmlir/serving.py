@@ -143,9 +143,9 @@ class Server:
         the next step verifies up to 64: wrong ones change no token. A model with recurrent states is not asked for any.
         logprobs, prompt_logprobs: of how many most likely tokens the streams' lists have
         the log probabilities, beside the token's own; None: no lists. prompt_logprobs computes the whole prompt,
-        unless the manager's cached_logprobs is as many. priority: of requests that wait the smallest begins first. embedding: "last", the last
-        hidden state of the prompt, or "mean", of all, which computes the whole prompt: then there is no answer.
-        Raises ValueError; OutOfMemoryError: the request can never fit."""
+        unless the manager's cached_logprobs is as many. priority: of requests that wait the smallest begins first.
+        embedding: "last", the last hidden state of the prompt, or "mean", of all, which computes the whole prompt: then
+        there is no answer. Raises ValueError; OutOfMemoryError: the request can never fit."""
         if isinstance(max_new_tokens, int) and max_new_tokens < 1:
             raise ValueError(f"max_new_tokens is {max_new_tokens}, allowed: None (as many as the "
                              "model takes), or 1 or more")

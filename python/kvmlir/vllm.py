@@ -228,7 +228,7 @@ class _Store:
         salt = sequence.request.cache_salt or ""
         with self.lock:
             data = exchange.write(self.manager, sequence.context, self.model, salt=salt)
-        path = self._path(exchange.prefix_digests(sequence.context.tokens[:tokens], salt)[-1])
+        path = self._path(next(exchange.parts(data))[0].prefix)
         unfinished = path.with_suffix(f".{os.getpid()}")
         try:
             unfinished.write_bytes(data)

@@ -1,7 +1,6 @@
 """kvmlir.exchange: rows go from one manager's pages through bytes to another's, each to its place; exchange_reader.py, which
 was written from the page, says where it lies in the bytes."""
 
-
 import exchange_reader
 import numpy as np
 import pytest
@@ -123,6 +122,7 @@ def test_layouts_of_other_engines(library):  # noqa: F811
     """Rows that numpy lays out in each order that the page lists; once for each layer and head, too."""
     for name, order in orders().items():
         latent = name == "NL_X_NB_BS_HS"
+        kind = {**KINDS["latent"], "v_head_dim": 8} if latent else {}
         count = 16 if name == "KV_2LTD" else 40
         it = collection(library, rows=(0, count, 0, 0, 1), dtype=0, **(dict(heads=1, vDim=8) if latent else {}))
         it.order[:], it.model[:] = order, exchange._model_digest("who")
@@ -137,14 +137,13 @@ def test_layouts_of_other_engines(library):  # noqa: F811
             pieces.append(written(library, it) + piece.transpose(*order, 5).tobytes())
         wanted = rows.transpose(0, 3, 1, 2, 4, 5).reshape(-1, *np.array(shape)[[1, 2, 4]], 8)[:count]
         for data in (joined, b"".join(pieces[::-1]), bytearray(joined)):
-            own = manager("hnd", 8, **KINDS["latent" if latent else "f32"] | ({"v_head_dim": 8} if latent else {}))
+            own = manager("hnd", 8, **kind)
             reader = put(own, range(count), data, count)
             found = rows_of(own, next(pool(own, "hnd")), reader)[:count]
             assert np.array_equal(found.reshape(*found.shape[:4], 32), wanted.view(np.uint8)), name
         if len(pieces) > 1:
             with pytest.raises(ValueError, match=f"no descriptor has head {shape[4] - 1} of layer 2"):
-                put(manager(**KINDS["latent" if latent else "f32"] | ({"v_head_dim": 8} if latent else {})), range(count),
-                    b"".join(pieces[:-1]), count)
+                put(manager(**kind), range(count), b"".join(pieces[:-1]), count)
 
 
 def test_salts_name_the_tokens():

@@ -204,12 +204,12 @@ class Engine:
             context = kvmlir.TextGenerationContext(tokens)
             context.set_scope(salt=sampling["salt"])
             # Whether others have sent this prompt is theirs to know.
-            shown, wanted, kept = {"other_scope": "never_seen"}, sampling.get("prompt_logprobs"), (
-                self._manager.payload_bytes_per_token)
-            if wanted is not None and kept:
+            shown = {"other_scope": "never_seen"}
+            if (wanted := sampling.get("prompt_logprobs")) is not None:
+                kept = self._manager.payload_bytes_per_token
                 context.set_payload(len(tokens) * kept)
-            if wanted is not None and wanted > kept // 8 - 1:
-                shown |= dict.fromkeys(("hit", "other_tier"), "without_logprobs")
+                if wanted > kept // 8 - 1:
+                    shown |= dict.fromkeys(("hit", "other_tier"), "without_logprobs")
             ticket.pages = [shown.get(reason, reason) for reason in self._manager.explain(context)]
         ticket.stream = stream
         self._tickets[stream] = ticket
