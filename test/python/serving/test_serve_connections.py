@@ -95,6 +95,13 @@ def test_who_says_nothing_is_told_nothing(server):
     assert say(server) == b""
 
 
+def test_an_answer_wakes_its_client_once(server):
+    with connect(server.port) as connection:
+        for _ in range(20):
+            connection.sendall(request({"prompt": [1], "max_tokens": 1}))
+            assert parse(connection.recv(1 << 16))[0] == 200
+
+
 def test_bodies_in_pieces(server):
     """Of one byte, in chunks and without, and two requests at once: the turns change no answer."""
     _, want = parse(say(server, request(asked(prompt="abc", temperature=0), PATH, CLOSE)))

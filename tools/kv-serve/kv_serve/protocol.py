@@ -39,10 +39,12 @@ class Limits:
 
 
 class _Connection(h11.Connection):
-    """Has no more events when its turn is over. A head is read at once, so it has a limit of lines."""
+    """Has no more events when its turn is over. A head is read at once, so it has a limit of lines. An answer's head
+    goes out with its body: the client is woken once."""
 
     turn = 0
     _lines, _tail = 0, b""
+    _head = b""  # of an answer whose body comes at once
 
     def receive_data(self, data):
         if self.their_state is h11.IDLE:
@@ -62,6 +64,14 @@ class _Connection(h11.Connection):
         if isinstance(event, h11.Request):
             self._lines, self._tail = 0, b""
         return event
+
+    def send(self, event):
+        data = super().send(event)
+        if isinstance(event, h11.Response) and any(name == b"content-length" for name, _ in event.headers):
+            self._head = data
+            return b""
+        head, self._head = self._head, b""
+        return head + data if head else data
 
 
 class _Flow(FlowControl):
