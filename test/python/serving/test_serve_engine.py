@@ -55,9 +55,10 @@ def test_a_step_that_fails(capfd):
         with pytest.raises(RequestError, match="a contradiction") as raised:
             await engine.add(Ticket(events.append), [1], {})
         assert raised.value.status == 503
+        engine.put(Ticket(events.append), [1], {})
         engine.abort(Ticket(events.append))
         await engine.stop()
-        assert len(events) == 1
+        assert [event.error.status for event in events] == [500, 503]
 
     asyncio.run(asyncio.wait_for(serve(), 20))
     assert "RuntimeError: a contradiction" in capfd.readouterr().err

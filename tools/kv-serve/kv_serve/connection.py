@@ -22,7 +22,7 @@ def refusal(error, headers=None):
 
 
 class Bodies:
-    """Reads them whole. most_waiting: bytes of all that are held and have not been answered, beyond the small ones."""
+    """Reads them whole. most_waiting: bytes of all that are held and have not been read, beyond the small ones."""
 
     def __init__(self, most_waiting):
         self._left, self._most = most_waiting, most_waiting
@@ -30,47 +30,71 @@ class Bodies:
 
     @contextlib.asynccontextmanager
     async def read(self, request):
-        """A list of its pieces. Raises RequestError, ClientDisconnect."""
-        pieces, count, held = [bytearray()], 0, 0
+        """A Body. Raises RequestError, ClientDisconnect."""
+        body = Body(self)
         try:
             async for part in request.stream():
-                count += len(part)
-                if count > MOST_BYTES:
-                    raise RequestError(413, f"the body has more than {MOST_BYTES} bytes")
-                if len(pieces[-1]) > _PIECE:
-                    pieces.append(bytearray())
-                pieces[-1] += part
-                if count > SMALL:
-                    self._left -= count - held
-                    held = count
-                    if self._left < 0:
-                        raise RequestError(503,
-                                           f"bodies of {self._most} bytes are being read already, try again later")
-                    await self._wait_turn(len(part))
-            yield pieces
+                await body.add(part)
+            yield body
         finally:
-            self._left += held
+            body.release()
 
-    async def _wait_turn(self, count):
+    def hold(self, count):
+        """Of bytes more, or fewer."""
+        self._left -= count
+        if count > 0 and self._left < 0:
+            raise RequestError(503, f"bodies of {self._most} bytes are being read already, try again later")
+
+    async def wait_turn(self, count):
         now = asyncio.get_running_loop().time()
         self._next = max(self._next, now) + count / _BYTES_PER_SECOND
         await asyncio.sleep(self._next - now)
 
 
+class Body:
+    """One of them, in pieces."""
+
+    def __init__(self, bodies):
+        self.pieces, self._bodies, self._count, self._held = [bytearray()], bodies, 0, 0
+
+    async def add(self, part):
+        self._count += len(part)
+        if self._count > MOST_BYTES:
+            raise RequestError(413, f"the body has more than {MOST_BYTES} bytes")
+        if len(self.pieces[-1]) > _PIECE:
+            self.pieces.append(bytearray())
+        self.pieces[-1] += part
+        if self._count > SMALL:
+            more, self._held = self._count - self._held, self._count
+            self._bodies.hold(more)
+            await self._bodies.wait_turn(len(part))
+
+    def release(self):
+        """Nobody needs it any more."""
+        self._bodies.hold(-self._held)
+        self.pieces, self._held = [], 0
+
+
 async def unless_gone(receive, work):
     """What the coroutine returns; None if the client goes first, and the coroutine is cancelled."""
-    async def gone():
+    own, has_gone = asyncio.current_task(), False
+
+    async def watch():
+        nonlocal has_gone
         while (await receive())["type"] != "http.disconnect":
             pass
+        has_gone = True
+        own.cancel()
 
-    work, watch = asyncio.ensure_future(work), asyncio.ensure_future(gone())
+    watcher = asyncio.ensure_future(watch())
     try:
-        await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
-        return work.result() if work.done() else None
+        return await work
+    except asyncio.CancelledError:
+        if has_gone and not own.uncancel():
+            return None
+        raise  # somebody else has cancelled it
     finally:
-        for task in (work, watch):
-            task.cancel()
-        await asyncio.gather(work, watch, return_exceptions=True)
+        watcher.cancel()
 
 
 class EventStream(Response):

@@ -96,41 +96,49 @@ class _Endpoints:
         return await self._generate(request, "score", Scores)
 
     async def tokenize(self, request):
-        if (asked := await self._read(request, "tokenize")) is None:
-            return Response(status_code=_GONE)
+        return await self._respond(request, self._tokenize)
+
+    async def _tokenize(self, body):
+        asked = await self._read("tokenize", body)
         tokens = asked.prompts[0].tolist()
         return JSONResponse({"count": len(tokens), "max_model_len": self.model.max_tokens, "tokens": tokens,
                              "token_strs": [self.model.tokenizer.id_to_token(token) for token in tokens]
                              if asked.shows_tokens else None})
 
     async def detokenize(self, request):
-        asked = await self._read(request, "detokenize")
-        return Response(status_code=_GONE) if asked is None else JSONResponse({"prompt": asked.echoes[0]})
+        return await self._respond(request, self._detokenize)
 
-    async def _read(self, request, kind):
-        """None if the client has gone."""
+    async def _detokenize(self, body):
+        return JSONResponse({"prompt": (await self._read("detokenize", body)).echoes[0]})
+
+    async def _respond(self, request, work):
+        """What work(body) returns, unless the client goes first."""
         async with self.bodies.read(request) as body:
-            asked = await unless_gone(request.receive, self.texts.ask(kind, body))
-        for name in asked.ignored if asked else ():
+            return await unless_gone(request.receive, work(body)) or Response(status_code=_GONE)
+
+    async def _read(self, kind, body):
+        asked = await self.texts.ask(kind, body.pieces)
+        body.release()
+        for name in asked.ignored:
             self._warn_of(name)
         return asked
 
     async def _generate(self, request, kind, form):
-        if (asked := await self._read(request, kind)) is None:
-            return Response(status_code=_GONE)
+        return await self._respond(request, lambda body: self._answer(kind, form, body))
+
+    async def _answer(self, kind, form, body):
+        asked = await self._read(kind, body)
         make_mask = asked.grammar and self.grammars.masks(asked.grammar, asked.sampling["max_new_tokens"])
         generation = Generation(self.engine, self.model.tokenizer, asked, make_mask)
         note_generation(generation)
-        await generation.start()
         form = form(self.model.name, self.model.tokenizer, asked)
         if asked.stream:
+            await generation.begin()
             return EventStream(_chunks(generation, form), generation.abort)
         try:
-            whole = await unless_gone(request.receive, _whole(generation, form))
+            whole = await _whole(generation, form)
         finally:
             generation.abort()
-        if whole is None:
-            return Response(status_code=_GONE)
         return Response(whole if isinstance(whole, bytes) else to_json(whole, inf_nan_mode="null"),
                         media_type="application/json")
 

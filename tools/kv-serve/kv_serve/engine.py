@@ -33,7 +33,7 @@ class End:
     reason: str
     prompt_tokens: int = 0
     cached_tokens: int = 0
-    error: RequestError = None
+    error: Exception = None
     prompt_logprobs: list = None
     pages: list = None
     embedding: list = None
@@ -83,6 +83,10 @@ class Engine:
     async def add(self, ticket, tokens, sampling):
         """Raises RequestError: the request cannot be answered."""
         await self._call(lambda: self._add(ticket, tokens, sampling))
+
+    def put(self, ticket, tokens, sampling):
+        """As add(), without waiting: the End of a request that cannot be answered has the error."""
+        self._put(lambda: self._try_to_add(ticket, tokens, sampling))
 
     def abort(self, ticket):
         """Nothing, if it has ended; else its End is on its way."""
@@ -146,6 +150,7 @@ class Engine:
             self._tell()
             while not self._ends:  # whoever asks gets an answer
                 self._commands.get()()
+                self._tell()
 
     def _obey(self):
         """Commands that are there; waits for one, or for a prompt of a peer, if there is nothing to compute."""
@@ -180,7 +185,7 @@ class Engine:
         self._is_waking = False
         for _ in range(len(self._posts)):
             function, arguments = self._posts.popleft()
-            self._loop.call_soon(function, *arguments)
+            function(*arguments)
 
     def _tell(self):
         """One wakeup of the event loop for all that a step brought."""
@@ -214,6 +219,12 @@ class Engine:
         ticket.stream = stream
         self._tickets[stream] = ticket
         bisect.insort(self._waiting, ticket, key=lambda one: one.priority)
+
+    def _try_to_add(self, ticket, *arguments):
+        try:
+            self._add(ticket, *arguments)
+        except Exception as error:
+            self._events.append((ticket, End("error", error=error)))
 
     def _see_admitted(self):
         """Of requests that wait the server has the last ones."""

@@ -125,16 +125,21 @@ class Generation:
         self._tickets = {}  # by indices of answers; None once the answer has ended
         self.first_token = None  # when it came
 
-    async def start(self):
-        """Raises RequestError; then nothing is left in the engine."""
+    async def begin(self):
+        """For who must know that the engine takes the prompts before their pieces come. Raises RequestError; then
+        nothing is left in the engine."""
         try:
-            for answer in self.answers[::self.asked.best_of]:
-                await self._add(answer)
+            for answer in self._firsts():
+                await self.engine.add(*self._order(answer))
         except BaseException:
             self.abort()
             raise
 
-    async def _add(self, answer):
+    def _firsts(self):
+        return self.answers[::self.asked.best_of]
+
+    def _order(self, answer):
+        """Arguments of the engine's add()."""
         events = self._events  # not self: a cycle would wait for the collector, which stops all threads
         ticket = Ticket(lambda event: events.put_nowait((answer, event)), self.asked.priority,
                         self.asked.explains and answer.index % self.asked.best_of == 0)
@@ -143,17 +148,20 @@ class Generation:
         if self._make_mask is not None:
             answer.mask = self._make_mask()
             own.update(mask=answer.mask.allow, drafts=answer.mask.drafts)
-        await self.engine.add(ticket, answer.prompt, {**self._sampling, **own})
+        return ticket, answer.prompt, {**self._sampling, **own}
 
     async def pieces(self):
         """As they come. Raises RequestError for what fails on its way."""
+        if not self._tickets:
+            for answer in self._firsts():
+                self.engine.put(*self._order(answer))
         left = len(self.answers)
         while left:
             answer, event = await self._events.get()
             # A prompt is in the cache once its first answer has begun: the others find its pages there.
             if answer.index % self.asked.best_of == 0 and answer.index + 1 not in self._tickets:
                 for other in self.answers[answer.index + 1:answer.index + self.asked.best_of]:
-                    await self._add(other)
+                    self.engine.put(*self._order(other))
             if isinstance(event, Token):
                 self.first_token = self.first_token or time.monotonic()
                 if answer.stopped:
@@ -189,7 +197,7 @@ class Generation:
 
     def usage(self):
         """A prompt counts once, however many answers it has."""
-        firsts = self.answers[::self.asked.best_of]
+        firsts = self._firsts()
         prompt = sum(answer.prompt_tokens or len(answer.prompt) for answer in firsts)
         new = sum(answer.new_tokens for answer in self.answers)
         cached = sum(answer.cached_tokens for answer in firsts)

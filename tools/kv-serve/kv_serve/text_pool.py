@@ -54,9 +54,9 @@ class _Process:
     async def ask(self, kind, pieces):
         """The request, with arrays of token ids. Raises RequestError, _Ended."""
         self._at = b""
-        self._writer.write(HEAD.pack(b"J", len(kind)) + kind.encode() + HEAD.pack(b"J", sum(map(len, pieces))))
+        head = HEAD.pack(b"J", len(kind)) + kind.encode() + HEAD.pack(b"J", sum(map(len, pieces)))
         with contextlib.suppress(ConnectionError):  # then it has ended, which reading shows
-            for piece in pieces:
+            for piece in [head + pieces[0], *pieces[1:]]:
                 self._writer.write(piece)
                 await self._writer.drain()
         while True:
