@@ -14,8 +14,8 @@
 #   LangChain, litellm, lm-eval, guidellm and a browser with kv-serve; KV_SCHEMAS (10^4) random JSON schemas, KV_PAIRS
 #   (10^5) cold and warm requests and KV_API_REQUESTS (10^5) of schemathesis; needs PyPI and the package chromium
 #   the CUDA kernels' full product on the emulator, and their tests with sums in four other orders
-#   the PTX of every kernel on the emulator's machine, for each chip, and SmolLM2 with it; a thousand schedules in which
-#   copies and commits come early
+#   the PTX of every kernel on the emulator's machine, for each chip, and SmolLM2 with it; a thousand schedules a body in
+#   which copies and commits come early
 #   proofs of addresses for every element, leaf and box of the kernel table
 #   the CPU's generated attention in every combination of its parameters
 #   wheels, in clean systems

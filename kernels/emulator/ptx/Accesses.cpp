@@ -159,13 +159,15 @@ const Operation *copyAsync(const Operation *op, ThreadState &t) {
     read = !op->endsWithPredicate   ? t.operand<uint32_t>(op, 3)
            : t.operand<bool>(op, 3) ? 0
                                     : size;
+  int64_t address = read ? t.operand<int64_t>(op, 1) : NoAddress;
   if (size != ChunkBytes || (read != 0 && read != size))
     t.report(op, "copies " + std::to_string(read) + " of " +
                      std::to_string(size) +
                      " bytes; 16 or none of 16 are modelled");
+  else if (read && address < 0) // which to a machine means none
+    t.report(op, "leaves global memory by a copy");
   else
-    t.at(op).copyAsync(t.self, t.sharedAt(t.operand<uint32_t>(op, 0)),
-                       read ? t.operand<int64_t>(op, 1) : NoAddress);
+    t.at(op).copyAsync(t.self, t.sharedAt(t.operand<uint32_t>(op, 0)), address);
   return op + 1;
 }
 const Operation *commitCopies(const Operation *op, ThreadState &t) {

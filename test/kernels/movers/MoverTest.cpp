@@ -94,7 +94,7 @@ uint32_t divideByScale(const From *row, int group, bool powers, To *out) {
 
 /// Slots of a continuous cache, the first among them, of one token each.
 template <class From, class To>
-void testStoreScaled(int dim, int group, bool powers) {
+void testStoreScaled(int dim, int group, bool powers, bool planes = true) {
   constexpr int Heads = 3, Tokens = 5;
   int groups = dim / group, bytes = powers ? 1 : 4; // of a scale
   std::vector<int32_t> cached(Tokens), offsets = {0, 1, 2, 3, 4, 5},
@@ -118,7 +118,7 @@ void testStoreScaled(int dim, int group, bool powers) {
              Heads,
              dim,
              run.in(k),
-             run.in(v),
+             planes ? run.in(v) : nullptr,
              Heads * dim,
              dim,
              Heads * dim,
@@ -137,7 +137,8 @@ void testStoreScaled(int dim, int group, bool powers) {
               0};
   p.groupChunks = group / 8;
   for (int t = 0; t < Tokens; ++t)
-    for (int plane = 0; plane < 2 && table[t] >= 0 && table[t] < 6; ++plane)
+    for (int plane = 0; plane <= planes && table[t] >= 0 && table[t] < 6;
+         ++plane)
       for (int at = 0; at < Heads * dim; at += group) {
         const From *row = &(plane ? v : k)[t * Heads * dim + at];
         int64_t slot = (table[t] * 2 + plane) * Heads * groups + at / group;
@@ -170,6 +171,8 @@ TEST(Mover, StoreWithScales) {
     testStoreScaled<float, F8E4M3>(96, 48, powers);
     testStoreScaled<Bf16, F8E4M3>(192, 64, powers);
     testStoreScaled<Bf16, F8E4M3>(256, 256, powers);
+    testStoreScaled<Bf16, F8E4M3>(64, 64, powers, /*planes=*/false);
+    testStoreScaled<Bf16, F8E4M3>(32, 8, powers);
   }
 }
 

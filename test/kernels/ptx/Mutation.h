@@ -70,8 +70,9 @@ inline Mutation mutate(Kernel &kernel, uint32_t seed) {
     case 1:
       for (Operand &operand : operands)
         if (operand.kind == Kind::Constant) {
-          operand.value += random() % 2 ? 1 : -1;
-          return done("constant");
+          bool more = random() % 2;
+          operand.value += more ? 1 : -1;
+          return done(more ? "increment" : "decrement");
         } else if (operand.kind == Kind::Memory && operand.value) {
           operand.value += 4;
           return done("address");

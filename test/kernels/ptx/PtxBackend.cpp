@@ -48,6 +48,22 @@ bool mayDiffer(std::string_view kernel) {
   });
 }
 
+/// The kernels of one body: such differ in types and head dimensions alone.
+auto familyOf(const AttentionKernel &kernel) {
+  return std::tuple(kernels::onlyChipOf(kernel.name), kernel.tiles,
+                    kernel.drafts, kernel.vDim != 0, kernel.partBlocks,
+                    kernel.eightBitProducts, kernel.cache == kernel.query);
+}
+
+/// In how many schedules of its family's `schedules` a kernel runs.
+int shareOf(std::string_view name, int schedules) {
+  auto own = std::ranges::find(TileKernels, name, &AttentionKernel::name);
+  if (own == std::end(TileKernels))
+    return schedules;
+  return int(kv::plan::ceilDivide(
+      schedules, std::ranges::count(TileKernels, familyOf(*own), familyOf)));
+}
+
 class PtxBackend final : public MachineBackend {
 public:
   explicit PtxBackend(const MachineOptions &options)
@@ -151,8 +167,8 @@ void PtxBackend::launch(std::string_view name, int blocks, const void *params,
   tally.equal += runPtx();
   bool isFirst = tally.launches++ == 0;
   if (record.hurried && record.hasRoles(name))
-    hurry(isFirst ? record.hurried : 1, name, blocks * cluster, cluster,
-          params);
+    hurry(isFirst ? shareOf(name, record.hurried) : 1, name, blocks * cluster,
+          cluster, params);
 }
 
 PtxRecord &PtxRecord::get() {

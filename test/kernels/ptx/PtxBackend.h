@@ -25,9 +25,9 @@ struct PtxRecord : PtxTexts {
   /// Forms of instructions that the programs contain, and that were executed.
   std::set<std::string> contained, executed;
   Mutants mutants;
-  /// How many schedules a kernel's first launch runs in whose asynchronous work
-  /// completes at random steps; a later launch runs in one. 0: such work
-  /// completes as late as it can.
+  /// How many schedules the first launches of a body's kernels run in, all
+  /// together, whose asynchronous work completes at random steps; a later
+  /// launch runs in one. 0: such work completes as late as it can.
   uint32_t hurried = 0;
   uint32_t seed = 1; // of the next of these schedules
 

@@ -1,11 +1,10 @@
 """mutants.py PROGRAM [SEEDS [KERNEL...]]: mistakes in the PTX of kernels (Mutation.h, Mutants.h), by KVPtxKernelTests.
 
 Prints how many of those that change what the machine does a case or the machine saw, and which were not. Not counted are
-mistakes that no thread came to, and equivalent ones: a mistake in arithmetic after which all that is no arithmetic
-(accesses, branches, what lanes and blocks do together) had the same operands, in all cases. Such are shifts of what is
-never negative, bits that are cut off later, clamps before a rounding, and an address of which only the sign is read.
-Equivalent is also the other way to divide: nvcc divides numbers of 64 bits that fit in 32 by an instruction of 32 bits,
-and no case has so many rows that one does not fit.
+mistakes that no thread came to, and equivalent ones. Equivalent is a mistake in arithmetic after which all that is no
+arithmetic (accesses, branches, what lanes and blocks do together) had the same operands, in all cases: shifts of what is
+never negative, bits that are cut off later, clamps before a rounding, an address of which only the sign is read. The
+others are in RULES, each with its reason.
 
 Fails where a fence, a wait, a barrier or an arrival that was left out is not seen, a launch crashes, or fewer than 95 %
 are seen.
@@ -22,38 +21,96 @@ import sys
 AIM = 0.95
 ATTENTION = ":".join(("Attention.*", "AttentionTrees.*", "AttentionBits.*", "AttentionMatrix.EveryPair", "ByteTiles.*",
                       "AttentionTiles.EveryMask", "*AttentionBytes*")) + "-AttentionBits.AnyBatchAround"
+# Inputs of which more depends than of those of other cases.
+PTX = "PtxAttention.*"
 BYTES = "ByteTiles.QueriesThatAreNoNumbers:ByteTiles.QueriesOfAnySize"
 # A chip, a kernel, cases that launch it, and more cases for what these do not see.
 KERNELS = [
     ("80", "kv_expert_matmul", "Mover.ExpertMatmul", "Mover.ExpertMatmul*"),
     ("80", "kv_store_scaled", "Mover.StoreWithScales", "Mover.Store*"),
-    ("80", "kv_attention_decode_bf16_64", "Attention.TwoKernelsShareABatch", ATTENTION),
-    ("80", "kv_attention_prefill_e5s_128", "Attention.ScalesThatAreNone", ATTENTION),
-    ("90a", "kv_attention_tiles_f8p_128", BYTES, ATTENTION),
+    ("80", "kv_attention_decode_bf16_64", "Attention.TwoKernelsShareABatch", PTX, ATTENTION),
+    ("80", "kv_attention_prefill_e5s_128", "Attention.ScalesThatAreNone", PTX, ATTENTION),
+    ("90a", "kv_attention_tiles_f8p_128", BYTES, PTX, ATTENTION),
     ("90a", "kv_test_ring_shared", "Instruction.*Ring*", "Instruction.*"),
     ("90a", "kv_test_multicast", "Instruction.MulticastCopies", "Instruction.*"),
-    ("100a", "kv_attention_tensor_f8p_128", BYTES, ATTENTION),
-    ("100a", "kv_attention_tensor_f8p_64", BYTES, ATTENTION),
-    ("120", "kv_attention_decode_f8p_64", "*AttentionBytes.QueriesOfAnySize*", ATTENTION),
+    ("100a", "kv_attention_tensor_f8p_128", BYTES, PTX, ATTENTION),
+    ("100a", "kv_attention_tensor_f8p_64", BYTES, PTX, ATTENTION),
+    ("120", "kv_attention_decode_f8p_64", "*AttentionBytes.QueriesOfAnySize*", PTX, ATTENTION),
 ]
 # What changes registers alone.
 ARITHMETIC = re.compile(r"\w+ (abs|add|and|bfe|bfi|clz|cvt|div|ex2|fma|lg2|lop3|mad|max|min|mov|mul|neg|not|or|popc|prmt|"
                         r"rcp|rem|selp|setp|shf|shl|shr|sub|xor)\.")
 # What chooses how to divide.
-DIVISION = re.compile(r"[ \t]*or\.b64 .*\n[ \t]*and\.b64 .*, -4294967296;\n[ \t]*setp\.eq\.s64 .*, 0;\n[ \t]*@%p\d+ bra .*")
+DIVISION = re.compile(r"or\.b64 .*\n\s*and\.b64 .*, -4294967296;\n\s*setp\.(?:eq|ne)\.s64 .*, 0;\n\s*@%p\d+ bra .*")
+# The inverse of a row's sum of weights, and zero for a row that has none.
+INVERSE = re.compile(r"setp\.eq\.f32 \t?(%p\d+), (%f\d+), 0f00000000;\n\s*rcp\.rn\.f32 \t?(%f\d+), \2;\n"
+                     r"\s*selp\.f32 .*, 0f00000000, \3, \1;")
 
 
 @functools.cache
-def divisions(file):
-    """The lines that choose how to divide."""
+def lines_of(file):
     with open(file) as stream:
-        text = stream.read()
-    return {text.count("\n", 0, found.start()) + 1 + i for found in DIVISION.finditer(text) for i in range(4)}
+        return [line.strip() for line in stream]
+
+
+def stands_in(pattern, lines, at):
+    """Whether the line is of a match of the pattern."""
+    first = max(0, at - 4)
+    near = "\n".join(lines[first:at + 5])
+    return any(near.count("\n", 0, found.start()) <= at - first <= near.count("\n", 0, found.end())
+               for found in pattern.finditer(near))
+
+
+def around(lines, at):
+    """The lines of a line's kernel before it, and behind it."""
+    entries = [i for i, line in enumerate(lines) if ".entry" in line] + [len(lines)]
+    last = max(i for i in range(len(entries)) if entries[i] < at)
+    return lines[entries[last]:at], lines[at:entries[last + 1]]
+
+
+def comes_to_another_fence(lines, at):
+    """Whether all ways from a line come to a fence of wgmma before they come to a product."""
+    open_lines, known = [at + 1], set()
+    while open_lines:
+        i = open_lines.pop()
+        if i in known or lines[i].startswith(("wgmma.fence", "ret")):
+            continue
+        known.add(i)
+        if lines[i].startswith("wgmma.mma"):
+            return False
+        if branch := re.match(r"(@.* )?bra(?:\.uni)?\s+(\$\w+);", lines[i]):
+            open_lines.append(lines.index(branch[2] + ":"))
+            if not branch[1]:
+                continue
+        open_lines.append(i + 1)
+    return True
+
+
+# The change, whether a line is one of these, and why nothing can be seen there.
+RULES = [
+    (r"", lambda lines, at: stands_in(DIVISION, lines, at),
+     "nvcc divides numbers of 64 bits that fit in 32 in 32 bits, and both ways give one quotient"),
+    (r"(in|de)crement setp\.gt\.u32", lambda lines, at: re.search(r", (1197473791|1138753535);", lines[at]),
+     "the number at the bound becomes the largest of e5m2, or of e4m3, by rounding as well"),
+    (r"increment selp\.f32", lambda lines, at: stands_in(INVERSE, lines, at),
+     "values that have no weights are zero, which a small factor leaves zero"),
+    (r"remove wgmma\.fence", comes_to_another_fence,
+     "the next fence orders registers before the first product, too"),
+    (r"remove fence\.proxy\.async", lambda lines, at: lines[at - 1].startswith("fence.mbarrier_init.release") and
+     not any(re.match(r"st\.|\$.*:", line) for line in around(lines, at)[0]),
+     "nothing but mbarriers was written, which the fence of their initialisation orders"),
+    (r"(in|de)crement bar\.sync", lambda lines, at: re.fullmatch(r"bar\.sync\s+\d+;", lines[at]) and
+     not any(re.match(r"bar(rier)?(\.cta)?\.arrive", line) for part in around(lines, at) for line in part),
+     "where all threads of a block wait, none waits at the other barrier; and none waits here elsewhere, or it waited "
+     "forever"),
+]
 
 
 def is_equivalent(text, changes):
     file, line = text.split(" at ")[-1].rsplit(":", 1)
-    return int(line) in divisions(file) or (not changes and bool(ARITHMETIC.match(text)))
+    lines, at = lines_of(file), int(line) - 1
+    return (not changes and bool(ARITHMETIC.match(text))) or any(
+        re.match(change, text) and applies(lines, at) for change, applies, _ in RULES)
 
 
 def execute(program, chip, kernel, cases, seeds):

@@ -7,7 +7,7 @@ from plan import MOST, batch_of, touched
 
 And, Or, Not, Implies, If = z3.And, z3.Or, z3.Not, z3.Implies, z3.If
 FILTERS = ("kv::cuda::KeyPlaces", "kv::cuda::TileLoader", "kv::cuda::TileBringer", "findStored", "rowAt",
-           "kv::cuda::sequenceOf")
+           "kv::cuda::sequenceOf", "kv::cuda::LatentTileLoader", "kv::cuda::TileAt")
 # The dimensions from the innermost but one to the outermost, as blockOrder() has them (kv/ABI/CacheGeometry.h).
 LAYOUTS = {"nhd": ("head", "token", "layer", "plane", "page"), "hnd": ("token", "head", "layer", "plane", "page"),
            "cpu": ("token", "plane", "head", "layer", "page")}
@@ -185,9 +185,10 @@ def sequences_are_searched_in_bounds(t):
     t.prove(0 <= index, index < batch["sequences"])
 
 
-def boxes_lie_in_one_page(t, leaf, shift):
-    """TileLoader: a lane asks for boxes of pages that its sequence's row names, or of the page after the last, which
-    is zeros; a box ends where its page does, or before."""
+def boxes_lie_in_one_page(t, leaf, shift, blocks):
+    """TileLoader: a lane of one of a part's blocks asks for the box of the page that its sequence's row names, where
+    rows see a key of it, or of the page after the last, which is zeros; a box ends where its page does, or before. The
+    blocks together ask for each box once."""
     length, columns = t.integer("length", "int32_t", 0), t.integer("columns", "int32_t", 0)
     first, last, boxes = t.integer("first", "int32_t", 0), t.integer(
         "last", "int32_t", 0), t.integer("boxesOfPage", "int32_t", 1)
@@ -195,19 +196,27 @@ def boxes_lie_in_one_page(t, leaf, shift):
     begin, end, pages = t.integer("begin", "int32_t", 0), t.integer(
         "end", "int32_t", 0), t.integer("pages", "int32_t", 1)
     number, lane = t.integer("the leaf", "int32_t", 0), t.integer("lane", "int32_t", 0)
+    rank, own = t.integer("rank", "int32_t", 0), (leaf >> shift) // blocks
     t.assume(length <= t.machine.product(columns, size), first < last, last <= length, size <= MOST,
-             begin < end, begin <= number, number <= end, lane < 32, end * leaf < last + leaf,
+             begin < end, begin <= number, number <= end, lane < 32, rank < blocks, end * leaf < last + leaf,
              begin * leaf > first - leaf)
     table = table_of(t, columns)
-    t.machine.constants = {"Leaf": leaf, "PartBlocks": 1}
+    t.machine.members["clusterRank"] = lambda path: rank
+    t.machine.constants = {"Leaf": leaf, "PartBlocks": blocks}
     params = Struct("TileParams", {"boxShift": shift, "cache": Struct("CacheView", {"pages": pages, "pageSize": Struct(
         "Divisor", {"divisor": size})})})
     loader = Struct("TileLoader", {"b": Struct("probe::B", {"lane": lane}), "p": params,
                     "lane": lane, "tableRow": table, "first": first, "last": last})
     page = t.value("lookUp", number, Struct("Work", {"leafBegin": begin, "leafEnd": end}), this=loader)
-    box = t.value("ownBox", this=loader) * 2**shift + number * leaf
+    number_of_box = t.value("ownBox", this=loader)
+    box = number_of_box * 2**shift + number * leaf
     slot = box - t.machine.product(t.machine.quotient(box, size), size)
     t.prove(0 <= page, page <= pages, slot + 2**shift <= size)
+    key = t.integer("key", "int32_t", 0)
+    entry = table[t.machine.quotient(key, size)]
+    t.prove(Implies(And(box <= key, key < box + 2**shift, first <= key, key < last, number < end),
+                    page == If(And(0 <= entry, entry < pages), entry, pages)),
+            Implies(lane < own, And(number_of_box / own == rank, number_of_box % own == lane)))
 
 
 def quotients_are_exact(t, shift):

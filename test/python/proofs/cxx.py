@@ -330,8 +330,9 @@ class Machine:
         (_, left, leftPath), (_, right, rightPath) = ends
         if left is None or right is None:
             return (outcomes, right, rightPath) if left is None else (outcomes, left, leftPath)
+        loops = max(left["loops"], right["loops"])
         return outcomes, {key: choose(condition, left[key], right[key]) if key in left and key in right else None
-                          for key in env}, path
+                          for key in env} | {"loops": loops}, path
 
     def _loop(self, node, env, path):
         inner = node["inner"]
@@ -365,15 +366,24 @@ class Machine:
         return [], before, path
 
     def _unrolled(self, test, body, env, path):
-        for _ in range(self.unroll or 8):
+        for _ in range(self.unroll or 16):
             condition = truth(self._value(test, env, path))
-            if condition is False:
+            if condition is False or not (self.unroll or self._possible(path, condition)):
                 return [], env, path
             after = self._run(body, dict(env), [*path, condition])[1]
             env = {key: choose(condition, after[key], env[key]) for key in env if key not in ("name", "loops")} | \
                 {"name": env["name"], "loops": env["loops"]}
-        self.assumed.append(z3.Implies(z3.And(path), negated(truth(self._value(test, env, path)))))
+        ends = negated(truth(self._value(test, env, path)))
+        self.assumed.append(z3.Implies(z3.And(path), ends))
+        if not self.unroll:
+            self.goal(f"{env['name']}: a loop ends", path, ends)
         return [], env, path
+
+    def _possible(self, path, condition):
+        solver = z3.Solver()
+        solver.set("rlimit", 1_000_000)
+        solver.add(*self.assumptions, *path, condition)
+        return solver.check() != z3.unsat
 
     def named(self, env):
         return Struct("", {self.names_of[key]: value for key, value in env.items() if key in self.names_of})
@@ -427,11 +437,15 @@ class Machine:
     def _onInitListExpr(self, node, inner, env, path):
         if type_of(node) in WIDTHS:
             return self._value(inner[0], env, path)
+        if type_of(node).endswith("]"):
+            return Array([self._value(each, env, path) for each in inner].__getitem__)
         fields = self.source.records[type_of(node)]
         return Struct(type_of(node), zip(fields, (self._value(each, env, path) for each in inner), strict=True))
 
     def _onCXXDefaultInitExpr(self, node, inner, env, path):
         return 0
+
+    _onImplicitValueInitExpr = _onCXXDefaultInitExpr
 
     def _onConditionalOperator(self, node, inner, env, path):
         condition = truth(self._value(inner[0], env, path))
@@ -474,6 +488,7 @@ class Machine:
             return {"|": z3.Or, "&": z3.And}[opcode](a, b)
         a, b = number(a), number(b)
         if isinstance(a, (Array, Pointer)):
+            b = {"+": b, "-": -b}[opcode]
             return Pointer(a, b) if isinstance(a, Array) else Pointer(a.array, a.offset + b)
         compared = {"==": lambda: equal(a, b), "!=": lambda: negated(equal(a, b)), "<": lambda: a < b,
                     "<=": lambda: a <= b, ">": lambda: a > b, ">=": lambda: a >= b}
@@ -484,7 +499,7 @@ class Machine:
         value = {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: self.product(a, b),
                  "/": lambda: self.quotient(a, b), "%": lambda: a - self.product(self.quotient(a, b), b),
                  "&": lambda: a % (b + 1), "|": lambda: a - a % (b + 1) + b,
-                 "<<": lambda: a * 2**b, ">>": lambda: a >> b if isinstance(a, int) else a / 2**b}[opcode]()
+                 "<<": lambda: a * 2**b, "^": lambda: a ^ b, ">>": lambda: a >> b if isinstance(a, int) else a / 2**b}[opcode]()
         return self.kept(value, type, path, f"{env['name']}: {opcode}") if opcode in "+-*<<" else value
 
     def _onCallExpr(self, node, inner, env, path):
@@ -494,6 +509,10 @@ class Machine:
         to = to["referencedDecl"]
         if to["name"] in self.stubs:
             return self.stubs[to["name"]](*(self._value(each, env, path) for each in inner[1:]))
+        if to["name"] in self.members:  # which says what its last argument becomes, too
+            result, left = self.members[to["name"]](path, *(self._value(each, env, path) for each in inner[1:]))
+            self._assign(inner[-1], left, env, path)
+            return result
         function = self.source.ids.get(to["id"]) or self.source.function(to["name"], len(inner) - 1)
         return self._calling(function, inner[1:], env, path, env["this"])
 
