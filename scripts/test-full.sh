@@ -60,6 +60,8 @@ KV_SCHEMAS=${KV_SCHEMAS:-10000} KV_PAIRS=${KV_PAIRS:-100000} KV_API_REQUESTS=${K
 engines
 .venv/bin/python test/python/serving/clients/run.py vllm
 .venv/bin/python test/python/elsewhere/run_vllm.py build/bench/engines/bin/python
+scripts/fetch-smollm2.sh build/models
+.venv/bin/python test/python/elsewhere/run_vllm_manager.py build/bench/engines/bin/python
 .venv/bin/python test/python/elsewhere/run_exchange.py build/bench/engines/bin/python
 scripts/test-kernels.sh
 scripts/check-attention.sh

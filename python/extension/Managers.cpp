@@ -44,13 +44,14 @@ static void release(Manager &own, nb::handle id) {
     own.claims.erase(number);
 }
 
-static nb::list reqBlocks(const Manager &own, nb::handle id) {
+static nb::list reqBlocks(const Manager &own, nb::handle id, int64_t first) {
   const int32_t *pages = nullptr;
   int64_t count = 0;
   check(kvManagerGetReqBlocks(own.handle, findId(id), &pages, &count));
-  nb::list result = nb::steal<nb::list>(PyList_New(count));
-  for (int64_t i = 0; i < count; ++i)
-    PyList_SetItem(result.ptr(), i, PyLong_FromLong(pages[i]));
+  first = std::clamp<int64_t>(first, 0, count);
+  nb::list result = nb::steal<nb::list>(PyList_New(count - first));
+  for (int64_t i = first; i < count; ++i)
+    PyList_SetItem(result.ptr(), i - first, PyLong_FromLong(pages[i]));
   return result;
 }
 
@@ -256,10 +257,11 @@ static void defineSteps(ManagerClass &manager) {
 
 static void defineRequests(ManagerClass &manager) {
   manager
-      .def("get_req_blocks", &reqBlocks, nb::arg(Id),
-           nb::sig("def get_req_blocks(self, request_id: str | int) -> "
-                   "list[int]"),
-           "The request's page ids, in order.")
+      .def("get_req_blocks", &reqBlocks, nb::arg(Id), nb::arg("first") = 0,
+           nb::sig("def get_req_blocks(self, request_id: str | int, first: int "
+                   "= 0) -> list[int]"),
+           "The request's page ids, in order, from the one with the index "
+           "`first` on.")
       .def(
           "get_replica",
           [](const Manager &own, const Context &context) {

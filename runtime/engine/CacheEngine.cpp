@@ -37,6 +37,12 @@ static Expected<void> validateOptions(const CacheEngine::Options &options) {
         inRange("retentionTick", options.retentionTick, 1, int64_t(1) << 50)})
     if (!valid)
       return valid;
+  if (options.keepReplaced &&
+      (options.recurrent ||
+       !std::ranges::all_of(options.groups, &CacheGroup::isFull)))
+    return makeError(KV_STATUS_INVALID_ARGUMENT,
+                     "cache engine: keepReplaced with windows or recurrent "
+                     "layers, allowed: with full groups alone");
   return {};
 }
 
@@ -95,6 +101,8 @@ bool CacheEngineImpl::allocateMemory() {
                          caches ? numNodes + 1 : 0))) &&
          rowStorage.create(rowPages * numGroups,
                            FixedArray<PageId>::Untouched) &&
+         replacedStorage.create(options.keepReplaced ? rowPages * numGroups : 0,
+                                FixedArray<PageId>::Untouched) &&
          tagStorage.create(caches ? rowPages : 0,
                            FixedArray<uint64_t>::Untouched) &&
          unusedSlots.create(options.maxSequences) &&
@@ -126,6 +134,9 @@ CacheEngineImpl::create(const Options &options) {
     state.pitch = engine->maxPages;
     size_t first = size_t(slot) * engine->maxPages;
     state.rows = engine->rowStorage.begin() + first * options.groups.size();
+    if (options.keepReplaced)
+      state.replaced =
+          engine->replacedStorage.begin() + first * options.groups.size();
     if (options.prefixCaching)
       state.tags = engine->tagStorage.begin() + first;
     engine->unusedSlots[engine->numUnusedSlots++] = slot;
@@ -146,7 +157,8 @@ size_t CacheEngineImpl::poolBytes() const {
 
 size_t CacheEngineImpl::totalBytes() const {
   return poolBytes() + scopes.totalBytes() + sequences.bytes() +
-         rowStorage.bytes() + tagStorage.bytes() + unusedSlots.bytes() +
-         operations.bytes() + issued.bytes() + hits.bytes() + states.bytes() +
-         sequenceStates.bytes() + explained.bytes() + sizeof(*this);
+         rowStorage.bytes() + replacedStorage.bytes() + tagStorage.bytes() +
+         unusedSlots.bytes() + operations.bytes() + issued.bytes() +
+         hits.bytes() + states.bytes() + sequenceStates.bytes() +
+         explained.bytes() + sizeof(*this);
 }

@@ -146,6 +146,8 @@ private:
   Expected<void> validate(const Retention &retention) const;
   Worth worthOf(const SequenceState &state, int32_t page) const;
   void dropBehind(SequenceState &state, int32_t entries);
+  void dropReplaced(SequenceState &state, int32_t entries);
+  void clearReplaced(SequenceState &state, int32_t begin, int32_t end);
   void forget(PageId page);
   void changed(SequenceState &state, int32_t from);
   void retire();
@@ -278,6 +280,7 @@ private:
   FixedArray<SequenceState> sequences;
   FixedArray<SequenceStates> sequenceStates; // by slot
   FixedArray<PageId> rowStorage;
+  FixedArray<PageId> replacedStorage; // empty without keepReplaced
   FixedArray<uint64_t> tagStorage;
   FixedArray<int32_t> unusedSlots; // a stack of indices of `sequences`
   int32_t numUnusedSlots = 0;

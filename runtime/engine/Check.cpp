@@ -76,6 +76,8 @@ std::string CacheEngineImpl::checkSequence(const SequenceState &state,
       if (id <= NullPage || id > pages.numTotal())
         return concat(" holds page ", id, " of ", pages.numTotal());
       ++census.holds[id];
+      if (state.replaced)
+        ++census.holds[state.replaced[int64_t(group) * maxPages + page]];
       if (page < state.committed && pages.content(id) == PagePool::NoContent)
         return concat("'s committed page ", id, " has no content");
     }

@@ -159,7 +159,10 @@ int32_t CacheEngineImpl::commitPage(SequenceState &state, const Prompt &prompt,
       continue;
     }
     pages.hold(twin);
-    pages.release(own, state.stamp, {}, false);
+    if (state.replaced)
+      state.replaced[int64_t(group) * maxPages + page] = own;
+    else
+      pages.release(own, state.stamp, {}, false);
     own = twin;
     swapped = true;
   }

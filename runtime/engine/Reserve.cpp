@@ -168,6 +168,7 @@ CacheEngine::Plan CacheEngineImpl::reserveMore(Sequence &sequence,
         queue(state, {PageOp::ZeroFill, static_cast<uint16_t>(group), NullPage,
                       to[i], 0});
   }
+  clearReplaced(state, state.held, state.held + fresh);
   state.held += fresh;
   counters.newPages += plan.newPages;
   return plan;
@@ -199,6 +200,7 @@ void CacheEngineImpl::takeHits(SequenceState &state, int32_t end) {
       changed(state, state.firstHeld[group]);
     state.firstHeld[group] = first;
   }
+  clearReplaced(state, committed, end);
   state.tip = nodes.ref(hits[count - 1]);
   if (options.recurrent)
     takeState(state, states.at(hits[count - 1]));

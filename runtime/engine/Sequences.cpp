@@ -3,6 +3,7 @@
 #include "CacheEngineImpl.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace kv;
 
@@ -144,6 +145,7 @@ Expected<Sequence> CacheEngineImpl::fork(const Sequence &sequence,
       to[page] = from[page];
     }
   }
+  clearReplaced(state, 0, state.held);
   state.scope = source.scope;
   state.indexes = source.indexes;
   if (state.scope != ScopeTable::None) {
@@ -174,8 +176,9 @@ Expected<void> CacheEngineImpl::truncate(Sequence &sequence, int64_t tokens) {
   int32_t kept = static_cast<int32_t>(pagesFor(tokens));
   if (kept < state.held)
     changed(state, kept);
-  dropBehind(state, kept);
   int32_t full = static_cast<int32_t>(tokens / options.pageSize);
+  dropReplaced(state, full); // also of a page that will have other tokens
+  dropBehind(state, kept);
   if (full < state.committed) {
     state.tip = tipAt(state, full);
     state.committed = full;
@@ -243,7 +246,26 @@ Worth CacheEngineImpl::worthOf(const SequenceState &state, int32_t page) const {
   return worth;
 }
 
+/// The pages [begin, end) of the sequence are new: they have replaced none.
+void CacheEngineImpl::clearReplaced(SequenceState &state, int32_t begin,
+                                    int32_t end) {
+  for (int32_t group = 0; state.replaced && group < numGroups(); ++group) {
+    PageId *ids = state.replaced + int64_t(group) * maxPages;
+    std::fill(ids + begin, ids + end, NullPage);
+  }
+}
+
+/// Releases the replaced pages from `entries` on. No node names them.
+void CacheEngineImpl::dropReplaced(SequenceState &state, int32_t entries) {
+  for (int32_t group = 0; state.replaced && group < numGroups(); ++group)
+    for (int32_t page = state.held; page-- > entries;)
+      if (PageId own = std::exchange(
+              state.replaced[int64_t(group) * maxPages + page], NullPage))
+        pages.release(own, state.stamp, {}, false);
+}
+
 void CacheEngineImpl::dropBehind(SequenceState &state, int32_t entries) {
+  dropReplaced(state, entries);
   bool stale = isStale(state);
   int32_t numGroups = options.groups.size();
   // From the last page to the first: those after the retention's prefix, then

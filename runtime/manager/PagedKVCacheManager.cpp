@@ -162,6 +162,7 @@ Expected<void> PagedManager::createReplicas() {
          .maxSequences = rows + 1, // planFresh() opens one more
          .maxTokens = maxSeqLen() + drafts,
          .prefixCaching = params().enablePrefixCaching(),
+         .keepReplaced = options.keepReplacedPages,
          .key = options.key,
          // An open step needs a buffer with tables.
          .maxOpenSteps = CacheMemory::NumBuffers,

@@ -40,6 +40,9 @@ struct alignas(64) SequenceState : detail::SequenceView {
   // The members that a page boundary reads.
   NodeRef tip;    // node of the last committed page
   uint64_t *tags; // of the prompt's pages, the first `knownTags` of them
+  /// Options::keepReplaced: rows like those of the view, of the pages that the
+  /// sequence holds besides them; null without the option.
+  PageId *replaced;
   int32_t knownTags;
   uint32_t scope;
   Retention retention;

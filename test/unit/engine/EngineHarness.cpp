@@ -74,6 +74,8 @@ CacheEngine::Options kv::test::optionsOf(uint32_t word) {
   options.maxPageOps = below(4) == 3 ? options.groups.size() : 0;
   options.key = 42;
   options.retentionTick = 10;
+  options.keepReplaced =
+      std::ranges::all_of(options.groups, &CacheGroup::isFull) && below(2);
   // A sequence may be longer than a pool of windows only.
   options.maxTokens = int64_t(options.pageSize) * (options.numPages + 2);
   return options;

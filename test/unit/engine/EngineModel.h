@@ -60,6 +60,7 @@ struct EngineModel {
     Retention retention;
     std::vector<std::vector<int>> rows; // [group][page], -1: passed
     std::vector<int> first;
+    std::vector<std::pair<int64_t, int>> replaced = {}; // (place, page)
     std::vector<std::string> keys =
         {}; // of the prompt's pages, as far as built
   };
@@ -446,7 +447,10 @@ struct EngineModel {
           pages[own].node = node;
         } else if (twin != own) {
           hold(twin);
-          drop(own, request.stamp, {}, false);
+          if (options.keepReplaced)
+            request.replaced.emplace_back(page, own);
+          else
+            drop(own, request.stamp, {}, false);
           own = twin;
         }
       }
@@ -496,6 +500,7 @@ struct EngineModel {
         static_cast<int>(std::min<int64_t>(source.committed, full));
     request.borrows = tokens % options.pageSize != 0;
     request.floor = {};
+    request.replaced.clear();
     request.stamp = source.stamp > opened ? source.stamp : 0;
     request.retention = retention;
     request.keys.resize(std::min<size_t>(request.keys.size(), full));
@@ -512,7 +517,16 @@ struct EngineModel {
     requests[into] = std::move(request);
   }
 
+  void dropReplaced(Request &request, int64_t entries) {
+    std::erase_if(request.replaced, [&](const auto &place) {
+      if (place.first >= entries)
+        drop(place.second, request.stamp, {}, false);
+      return place.first >= entries;
+    });
+  }
+
   void dropBehind(Request &request, int64_t entries) {
+    dropReplaced(request, entries);
     Value most = valid(request.floor);
     for (int64_t page = request.held - 1; page >= entries; --page) {
       most = most.with(value(request, page));
@@ -533,6 +547,7 @@ struct EngineModel {
     int64_t full = tokens / options.pageSize;
     bool sameTail =
         request.borrows && full == request.processed / options.pageSize;
+    dropReplaced(request, full);
     dropBehind(request, pagesFor(tokens));
     request.committed =
         static_cast<int>(std::min<int64_t>(request.committed, full));

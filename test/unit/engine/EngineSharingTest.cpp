@@ -56,6 +56,32 @@ TEST(EngineScopes, BeyondTheTableSequencesRunWithoutCaching) {
   EXPECT_EQ(engine->check(), "");
 }
 
+TEST(EngineSharing, AReplacedPageStaysWithWhoKnowsItsId) {
+  for (bool keeps : {false, true}) {
+    auto engine = make({.numPages = 8, .pageSize = 2, .keepReplaced = keeps});
+    Tokens tokens = iota(4);
+    Sequence first = run(*engine, tokens), second = open(*engine);
+    ASSERT_TRUE(
+        engine->reserve(second, tokens, {.length = 4, .reuse = false}).fits());
+    commit(*engine, second, tokens, 4);
+    EXPECT_EQ(pagesOf(second), pagesOf(first));
+    EXPECT_EQ(engine->pageCounts().held, keeps ? 4 : 2);
+    first.release();
+    ASSERT_TRUE(engine->truncate(second, 2));
+    EXPECT_EQ(engine->pageCounts().held, keeps ? 2 : 1);
+    Sequence fork = *engine->fork(second, 2);
+    second.release();
+    EXPECT_EQ(engine->pageCounts().held, 1);
+    EXPECT_EQ(hits(*engine, iota(5)), 2);
+    EXPECT_EQ(engine->check(), "");
+  }
+  EXPECT_FALSE(
+      CacheEngineImpl::create({.numPages = 8,
+                               .pageSize = 2,
+                               .groups = {CacheGroup::slidingWindow(2)},
+                               .keepReplaced = true}));
+}
+
 //===----------------------------------------------------------------------===//
 // Forks
 //===----------------------------------------------------------------------===//

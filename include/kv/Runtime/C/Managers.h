@@ -112,6 +112,9 @@ typedef struct KvManagerOptions {
      a cached page, so that requests for those of their prompts use the cache;
      default: such prompts are computed whole (1 to 20). */
   int32_t cachedLogprobs;
+  /* A request holds a page that an equal one has replaced until its release,
+     for callers who have passed the page's id on. */
+  int32_t keepReplacedPages;
 } KvManagerOptions;
 
 /* peerRole. A decoding side asks the other one for the pages of its prompts; a

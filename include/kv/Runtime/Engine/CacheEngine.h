@@ -66,6 +66,10 @@ public:
     /// sets aside maxSequences rows of page ids of this length.
     int64_t maxTokens = 0;
     bool prefixCaching = true;
+    /// Whether a sequence goes on holding its own page when commit() replaces
+    /// that page by an equal one, because somebody outside of the engine uses
+    /// the page's id. Needs full groups, and no recurrent layers.
+    bool keepReplaced = false;
     /// Secret key of the tags by which prefixes are found. The key should be
     /// unpredictable where requests come from strangers. Engines that follow
     /// one command log need the same key.

@@ -69,6 +69,9 @@ struct PagedOptions {
   /// prefix that it has cached and all pages that it has in use; true: the
   /// replica with the fewest requests.
   bool withoutPrefixAffinity = false;
+  /// Whether a request goes on holding a page that an equal one has replaced:
+  /// see CacheEngine::Options::keepReplaced.
+  bool keepReplacedPages = false;
   bool enableRuntimeChecks = false; // check() after every call: slow
   uint64_t key = 0;                 // secret key of the prefix index's tags
   /// Whether a step may still run on the device while the caller makes its next
