@@ -721,10 +721,11 @@ TEST_F(AttentionRows, Refusals) {
                plan = makeView(nullptr, DType::I8, {64});
   auto planned = [&](const KvTensorView &table, const KvTensorView &offsets,
                      int64_t heads, int64_t rows, int32_t mask,
-                     const KvTensorView *lengths = nullptr) {
+                     const KvTensorView *lengths = nullptr,
+                     int64_t window = 0) {
     return error([&](KvContext *ctx, const KvFunctionTable &f) {
-      f.plan(ctx, &pool, &one, &table, &offsets, lengths, heads, rows, mask, 0,
-             &plan);
+      f.plan(ctx, &pool, &one, &table, &offsets, lengths, heads, rows, mask,
+             window, &plan);
     });
   };
   EXPECT_EQ(planned(plan, two, 4, 1, KV_MASK_CAUSAL),
@@ -742,6 +743,11 @@ TEST_F(AttentionRows, Refusals) {
   EXPECT_EQ(planned(table, two, 4, 1, KV_MASK_SLIDING),
             "plan: mask 2 with the window 0: masks are 0 to 5, a window is at "
             "least 1");
+  for (int mask : {KV_MASK_CHUNKED, KV_MASK_CHUNKED_CAUSAL})
+    EXPECT_EQ(planned(table, two, 4, 1, mask | KV_MASK_EIGHT_BIT_PRODUCTS,
+                      nullptr, 64),
+              concat("plan: products of 8 bits with the mask ", mask,
+                     ": allowed are masks without chunks"));
   KvTensorView wide = makeView(nullptr, DType::I64, {1, 2});
   for (auto [lengths, given] :
        {std::pair(&wide, "i64[1, 2]"), std::pair(&two, "i32[2]")})

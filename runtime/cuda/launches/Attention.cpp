@@ -283,6 +283,24 @@ struct AttentionStep {
 
 } // namespace
 
+static bool checkMask(Call &call, int32_t mask, int64_t window,
+                      bool eightBitProducts) {
+  bool windowed = mask != KV_MASK_NONE && mask != KV_MASK_CAUSAL;
+  if (mask < KV_MASK_NONE || mask > KV_MASK_CHUNKED_CAUSAL ||
+      (windowed && window < 1)) {
+    call.fail(KV_STATUS_INVALID_ARGUMENT, "mask ", mask, " with the window ",
+              window, ": masks are 0 to 5, a window is at least 1");
+    return false;
+  }
+  if (eightBitProducts &&
+      (mask == KV_MASK_CHUNKED || mask == KV_MASK_CHUNKED_CAUSAL)) {
+    call.unsupported("products of 8 bits with the mask ", mask,
+                     ": allowed are masks without chunks");
+    return false;
+  }
+  return true;
+}
+
 /// Fills `step`, and takes what it says of products from the mask. False, and
 /// an error in the call, if an argument is wrong.
 static bool
@@ -297,13 +315,8 @@ stepOf(Call &call, const KvTensorView &blocks, const KvTensorView &cacheLengths,
       !tableOf(call, cacheLengths, lookupTable, rowOffsets, tokens, step.cache,
                step.table, step.batch))
     return false;
-  bool windowed = mask != KV_MASK_NONE && mask != KV_MASK_CAUSAL;
-  if (mask < KV_MASK_NONE || mask > KV_MASK_CHUNKED_CAUSAL ||
-      (windowed && window < 1)) {
-    call.fail(KV_STATUS_INVALID_ARGUMENT, "mask ", mask, " with the window ",
-              window, ": masks are 0 to 5, a window is at least 1");
+  if (!checkMask(call, mask, window, eightBitProducts))
     return false;
-  }
   if (queryHeads < 1 || queryHeads % step.cache.heads) {
     call.fail(KV_STATUS_INVALID_ARGUMENT, queryHeads, " query heads over ",
               step.cache.heads, " of the cache");

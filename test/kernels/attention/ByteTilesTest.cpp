@@ -75,7 +75,7 @@ TEST_F(ByteTiles, EveryMask) {
     int64_t window;
   } masks[] = {{KV_MASK_CAUSAL, 0},    {KV_MASK_SLIDING, 1},
                {KV_MASK_SLIDING, 300}, {KV_MASK_NONE, 0},
-               {KV_MASK_CHUNKED, 128}, {KV_MASK_SLIDING_NONCAUSAL, 200}};
+               {KV_MASK_SLIDING, 128}, {KV_MASK_SLIDING_NONCAUSAL, 200}};
   int i = 0, groups[] = {1, 3, 4, 8, 16};
   for (auto [mask, window] : masks) {
     AttentionCase c;
