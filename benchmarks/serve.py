@@ -1,10 +1,12 @@
 """SmolLM2-135M-Instruct behind kv-serve: 64 clients at once, beside kv-run with the same requests. And with drafts that
-steps verify, beside the same requests without. And what HTTP costs of a tiny model, beside the same steps without.
+steps verify, beside the same requests without. And what kv-serve costs beyond a tiny model's steps, beside a server
+without a model.
 
 Run by scripts/bench.sh serve, drafts and overhead. OpenAI's client runs on the same cores. Each answer is compared with
 kv-run's, and with that without drafts."""
 
 import asyncio
+import contextlib
 import json
 import os
 import statistics
@@ -170,16 +172,16 @@ PROMPT = list(range(20))
 
 def process_seconds(of):
     """Of the processor, by this process and those that it has started."""
-    seconds = 0
+    seconds, parents = {}, {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
-            _, _, fields = path.read_text().rpartition(")")
+            each, parent = int(path.parent.name), int(path.read_text().rpartition(")")[2].split()[1])
+            nanoseconds = [int(thread.read_text().split()[0]) for thread in path.parent.glob("task/*/schedstat")]
         except OSError:
             continue  # it has ended
-        fields = fields.split()
-        if of == int(path.parent.name) or of == int(fields[2]):  # their group is the first one's
-            seconds += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return seconds
+        parents[each], seconds[each] = parent, sum(nanoseconds) / 1e9
+    belongs = lambda each: each == of or each in parents and belongs(parents[each])
+    return sum(used for each, used in seconds.items() if belongs(each))
 
 
 async def ask_plainly(port, body, count=1, path="completions"):
@@ -201,39 +203,61 @@ async def ask_plainly(port, body, count=1, path="completions"):
     return b"".join(said)
 
 
-def costs(server, loaded, requests, count, tokens, **more):
-    """(of the processor, of a clock): seconds by kv-serve beyond those of the same steps in this process; clients ask
-    `requests` times, `count` at once."""
+def asked(port, process, requests, count, tokens, **more):
+    """(of the processor, of a clock): seconds of a server; clients ask `requests` times, `count` at once."""
     async def all_of_them():
         body = {"prompt": PROMPT, "max_tokens": tokens, "ignore_eos": True, "temperature": 0, **more}
-        await asyncio.gather(*(ask_plainly(server.port, body, requests) for _ in range(count)))
+        await asyncio.gather(*(ask_plainly(port, body, requests) for _ in range(count)))
 
-    before, start = process_seconds(server.process.pid), time.perf_counter()
+    before, start = process_seconds(process.pid), time.perf_counter()
     asyncio.run(all_of_them())
-    clock, used = time.perf_counter() - start, process_seconds(server.process.pid) - before
+    clock = time.perf_counter() - start
+    return process_seconds(process.pid) - before, clock
+
+
+def computed(loaded, requests, count, tokens):
+    """(of the processor, of a clock): seconds of the same steps in this process."""
     own = kvmlir.Server(loaded, loaded.create_manager(STREAMS, num_pages=1024, warn=False))
     before, start = time.process_time(), time.perf_counter()
     for _ in range(requests):
         for _ in range(count):
             own.add(PROMPT, max_new_tokens=tokens)
         own.run()
-    return used - (time.process_time() - before), clock - (time.perf_counter() - start)
+    return time.process_time() - before, time.perf_counter() - start
+
+
+@contextlib.contextmanager
+def bare_server():
+    """(port, process)"""
+    with subprocess.Popen([sys.executable, ROOT / "benchmarks/comparisons/bare_server.py"], stdout=subprocess.PIPE,
+                          text=True) as process:
+        try:
+            yield int(process.stdout.readline()), process
+        finally:
+            process.kill()
 
 
 def overhead():
+    """Of each case what kv-serve takes beyond the model's steps, and what a server without a model takes."""
     os.environ.setdefault("KV_COMPILE", str(BIN / "kv-compile"))  # which make_tiny() runs
-    with tempfile.TemporaryDirectory() as folder:
+    cases = ((REQUESTS, 1, 1, {}), (1, 1, STREAMED, {"stream": True}), (1, STREAMS, STREAMED, {"stream": True}))
+    found, bare = [[] for _ in cases], [[] for _ in cases]
+    with tempfile.TemporaryDirectory() as folder, bare_server() as (port, process):
         made = make_tiny(Path(folder))
         loaded = kvmlir.load(made, num_threads=1)
         with Serve(made, "--pages", 1024) as server:
-            found = [(costs(server, loaded, REQUESTS, 1, 1), costs(server, loaded, 1, 1, STREAMED, stream=True),
-                      costs(server, loaded, 1, STREAMS, STREAMED, stream=True)) for _ in range(OVERHEAD_ROUNDS)]
-    middle = lambda case, kind, each: statistics.median(one[case][kind] for one in found) / each * 1e6
+            for i, (*counts, more) in list(enumerate(cases)) * OVERHEAD_ROUNDS:
+                ours, steps = asked(server.port, server.process, *counts, **more), computed(loaded, *counts)
+                found[i].append([all_of - own for all_of, own in zip(ours, steps)])
+                bare[i].append(asked(port, process, *counts, **more))
+    middle = lambda times, kind, each: statistics.median(one[kind] for one in times) / each * 1e6
     table = Table()
-    table.row("a request", "one at a time, clock", middle(0, 1, REQUESTS), "µs", 1000)
-    table.row("a request", "one at a time, processor", middle(0, 0, REQUESTS), "µs")
-    table.row("a token", "one stream, processor", middle(1, 0, STREAMED), "µs", 60)
-    table.row("a token", f"{STREAMS} streams, processor", middle(2, 0, STREAMED * STREAMS), "µs", 60)
+    for metric, i, kind, each, aim in (("one at a time, clock", 0, 1, REQUESTS, 1000),
+                                       ("one at a time, processor", 0, 0, REQUESTS, None),
+                                       ("one stream, processor", 1, 0, STREAMED, 60),
+                                       (f"{STREAMS} streams, processor", 2, 0, STREAMED * STREAMS, 60)):
+        own, other = middle(found[i], kind, each), middle(bare[i], kind, each)
+        table.row("a token" if i else "a request", metric, own, "µs", aim, f"Starlette's {other:.0f}", own / other)
     return table.write("overhead", rounds=OVERHEAD_ROUNDS)
 
 

@@ -18,7 +18,7 @@
 #   ranks                  SmolLM2 on 1, 2 and 4 ranks by MPI: equal bits, memory, speed
 #   python                 what calls of the Python package cost over C; a decode step
 #   serve                  64 clients of kv-serve at once, beside kv-run
-#   overhead               what a request and a streamed token of kv-serve cost beyond the model's steps
+#   overhead               what a request and a streamed token of kv-serve cost beyond the model's steps, and of Starlette
 #   drafts                 guessed tokens that steps verify, beside the same requests without
 #   build                  the build itself, from nothing and without ccache
 #   plot                   the pictures of docs/measurements/cpu.md, from benchmarks/results/
