@@ -240,7 +240,11 @@ class Protocol(H11Protocol, asyncio.BufferedProtocol):
         if not self.transport.can_write_eof():  # TLS
             self.transport.close()
             return
-        self.transport.write_eof()
+        try:
+            self.transport.write_eof()
+        except OSError:  # the client has gone: its machine refuses what was just said
+            self.transport.abort()
+            return
         self.limits.waiting[self] = True
         self.flow.is_held = False
         self.flow.resume_reading()
