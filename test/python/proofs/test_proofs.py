@@ -198,16 +198,21 @@ def test_assumptions_can_hold(case):
     assert solver.check() == z3.sat
 
 
+def plant(folder, name, old, new):
+    """Copies the headers to the folder, one of them with a mistake."""
+    for each in ("include", "kernels"):
+        shutil.copytree(ROOT / each, folder / each)
+    header = folder / name
+    text = header.read_text()
+    assert text.count(old) == 1, f"{name} has changed: plant this mistake anew"
+    header.write_text(text.replace(old, new))
+
+
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda each: each[0].replace(" ", "-"))
 def test_mistake_is_refuted(mistake, tmp_path):
     """z3 finds values that break the theorem, and the header with the mistake gives what z3 says that it gives."""
     _, name, old, new, state, arguments, inputs = mistake
-    header = tmp_path / name
-    for folder in ("include", "kernels"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    text = header.read_text()
-    assert text.count(old) == 1, f"{name} has changed: plant this mistake anew"
-    header.write_text(text.replace(old, new))
+    plant(tmp_path, name, old, new)
     filters = [name for name in addresses.FILTERS if name.split("::")[-1] in READS.get(state, ())]
     theorem = Theorem(source(state in OF_PLAN, tmp_path, tuple(filters)),
                       lambda t: state(t, *arguments), unroll=4, fixed=inputs)
@@ -272,12 +277,7 @@ def test_device_plan_of_threads():
 def test_mistake_in_the_device_plan_is_refuted(mistake, tmp_path):
     """z3 finds values for which a thread's step does not do what the theorem says, and threads make another plan."""
     old, new, state = DEVICE_MISTAKES[mistake]
-    for folder in ("include", "kernels"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    header = tmp_path / MOVERS / "PlanBody.h"
-    text = header.read_text()
-    assert text.count(old) == 1, "PlanBody.h has changed: plant this mistake anew"
-    header.write_text(text.replace(old, new))
+    plant(tmp_path, f"{MOVERS}/PlanBody.h", old, new)
     found = device_plan(state, tmp_path).unproved()
     assert any(result == "sat" for _, result, _ in found), found
     assert not makes_the_line(tmp_path)
