@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from run_vllm import BLOCK, HERE, Runs
+from run_vllm import BLOCK, HERE, Runs, full_blocks
 
 ROOT = HERE.parents[2]
 OURS = {"scheduler_cls": "kvmlir.vllm_manager.scheduler"}
@@ -41,7 +41,7 @@ def check(run, folder, count):
     for _ in range(2):
         tokens, loaded = run(prompts, disk, max_tokens=24, enable_prefix_caching=True, **small, **OURS)
         assert tokens == want
-    assert loaded == [(len(prompt) - 1) // BLOCK * BLOCK for prompt in prompts]
+    assert loaded == full_blocks(prompts)
     print("vLLM: so are they with few blocks, without caching, and with tiers")
 
 
