@@ -12,8 +12,9 @@ if [ $# -eq 0 ]; then
     'runtime/transport/*.cpp')
   set -- "${files[@]}"
 fi
-# A precompiled header is known by the path that it was made with (cmake/ccache.sh).
+# A precompiled header is known by the path that it was made with: relative to
+# the build folder, as cmake/ccache.sh writes it.
 commands=$(mktemp -d)
 trap 'rm -rf "$commands"' EXIT
-sed "s|-Xclang $PWD/|-Xclang ../../|g" build/release/compile_commands.json >"$commands/compile_commands.json"
+sed "s|-Xclang $PWD/build/release/|-Xclang |g; s|-Xclang $PWD/|-Xclang ../../|g" build/release/compile_commands.json >"$commands/compile_commands.json"
 printf '%s\n' "$@" | xargs -P "$(nproc)" -n 4 clang-tidy-22 -p "$commands" --quiet 2>/dev/null
