@@ -107,7 +107,7 @@ def test_when_requests_begin():
         engine.start()
         while len(ends) < 5:
             await asyncio.sleep(0.001)
-        engine._put(engine._end)
+        engine._command(engine._end)
         await asyncio.to_thread(engine._thread.join)
         return tickets
 
@@ -132,8 +132,8 @@ def test_a_loop_that_has_ended():
 
     engine = asyncio.run(start())
     engine.abort_all()
-    engine._put(lambda: engine._post(print))
-    engine._put(engine._end)
+    engine._command(lambda: engine._post(print))
+    engine._command(engine._end)
     engine._thread.join(timeout=10)
     assert not engine._thread.is_alive() and engine.failure is None
 
@@ -154,7 +154,7 @@ def test_a_signal_while_the_loop_is_busy():
         server.step = step
         loop.add_signal_handler(signal.SIGUSR1, seen.append, None)
         engine.start()
-        engine._put(seen.copy)
+        engine._command(seen.copy)
         until = time.monotonic() + 20
         while steps < 10_000 and time.monotonic() < until:
             time.sleep(0.01)

@@ -86,22 +86,22 @@ class Engine:
 
     def put(self, ticket, tokens, sampling):
         """As add(), without waiting: the End of a request that cannot be answered has the error."""
-        self._put(lambda: self._try_to_add(ticket, tokens, sampling))
+        self._command(lambda: self._try_to_add(ticket, tokens, sampling))
 
     def abort(self, ticket):
         """Nothing, if it has ended; else its End is on its way."""
-        self._put(lambda: self._abort(ticket))
+        self._command(lambda: self._abort(ticket))
 
     async def reset_prefix_cache(self):
         await self._call(self._manager.reset_prefix_cache)
 
     def abort_all(self):
-        self._put(self._abort_all)
+        self._command(self._abort_all)
 
     async def stop(self):
         """Aborts what is left, and waits for the thread."""
         self.abort_all()
-        self._put(self._end)
+        self._command(self._end)
         await asyncio.to_thread(self._thread.join)
 
     async def _call(self, function):
@@ -125,10 +125,10 @@ class Engine:
 
         if self.failure:
             raise RequestError(503, self.failure)
-        self._put(run)
+        self._command(run)
         return await answer
 
-    def _put(self, command):
+    def _command(self, command):
         self._commands.put(command)
         os.eventfd_write(self._wake, 1)
 
