@@ -98,7 +98,7 @@ static LogicalResult checkSelfContained(const llvm::Module &ir, Location loc) {
 /// The section with the images that `kv.device_code` names, for its chips;
 /// empty if the module has no such attribute.
 static LogicalResult embedDeviceCode(ModuleOp module, StringRef folder,
-                                     llvm::Module &ir) {
+                                     llvm::Module &ir, Location loc) {
   auto code =
       module->getAttrOfType<DictionaryAttr>(KVDialect::getDeviceCodeAttrName());
   if (!code)
@@ -110,7 +110,7 @@ static LogicalResult embedDeviceCode(ModuleOp module, StringRef folder,
   llvm::Expected<std::string> section =
       collectKernelImages(folder, names("images"), names("chips"));
   if (!section)
-    return emitError(module.getLoc()) << llvm::toString(section.takeError());
+    return emitError(loc) << llvm::toString(section.takeError());
   embedSection(ir, KV_KERNEL_IMAGES_SECTION, "kv_kernels", *section,
                llvm::Align(16));
   return success();
@@ -144,7 +144,8 @@ static LogicalResult buildPipeline(PassManager &pm,
 
 LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
                                 StringRef path) {
-  Location loc = module.getLoc();
+  // Of options, files and the machine: no line of the module is shown.
+  Location loc = UnknownLoc::get(module.getContext());
   llvm::Expected<std::string> level = resolveCPULevel(options.mcpu);
   if (!level)
     return emitError(loc) << llvm::toString(level.takeError());
@@ -194,18 +195,16 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   if (failed(checkSelfContained(*ir, loc)))
     return failure();
   embedSection(*ir, ".kv.manifest", "kv_manifest", *manifest);
-  if (failed(embedDeviceCode(module, options.kernelFolder, *ir)))
+  if (failed(embedDeviceCode(module, options.kernelFolder, *ir, loc)))
     return failure();
   clock.ended("translate");
   optimize(*ir, **machine, options.optLevel, progress);
   clock.ended("optimize");
   if (progress)
     progress->show("emit", 0, 0, "");
-  // Not the module's fault: no line of it is shown.
   if (llvm::Error error =
           emitSharedObject(*ir, **machine, path, options.linker))
-    return emitError(UnknownLoc::get(module.getContext()))
-           << llvm::toString(std::move(error));
+    return emitError(loc) << llvm::toString(std::move(error));
   clock.ended("emit");
   return success();
 }

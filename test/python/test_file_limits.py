@@ -38,7 +38,7 @@ def one_error(done, status, begin, *reasons):
 
 def test_kv_compile_beyond_the_limit(model, tmp_path):
     done = limited(10, find("kv-compile"), "-O0", model / "model.mlir", "-o", tmp_path / "m.so")
-    one_error(done, 1, "<unknown>:0: error: cannot write ", ".o: File too large")
+    one_error(done, 1, "kv-compile: error: cannot write ", ".o: File too large")
     assert not (tmp_path / "m.so").exists()
 
 
@@ -47,7 +47,7 @@ def test_kv_compile_on_a_full_device(model, tmp_path):
     full.symlink_to("/dev/full")
     done = subprocess.run([find("kv-compile"), "-O0", model / "model.mlir", "-o", full], capture_output=True,
                           text=True)
-    one_error(done, 1, f"<unknown>:0: error: ld.lld could not write {full}: ", "No space left on device")
+    one_error(done, 1, f"kv-compile: error: ld.lld could not write {full}: ", "No space left on device")
 
 
 def test_kv_run_whose_disk_may_not_grow(model, tmp_path):

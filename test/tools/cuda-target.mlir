@@ -40,7 +40,7 @@
 // RUN: mkdir -p %t/site/kvmlir/bin
 // RUN: %python -c "import shutil, sys; shutil.copy(shutil.which('kv-compile'), sys.argv[1])" %t/site/kvmlir/bin
 // RUN: not %t/site/kvmlir/bin/kv-compile %S/../lowering/cuda-calls.mlir -o %t/no.so --target=cuda:sm_80 2>&1 | FileCheck %s --check-prefix=WHEEL
-// WHEEL: no folder {{.*}}site/kvmlir/lib/kv-cuda with the kernels' device code: the wheel kvmlir-cuda brings it
+// WHEEL: kv-compile: error: no folder {{.*}}site/kvmlir/lib/kv-cuda with the kernels' device code: the wheel kvmlir-cuda brings it
 // RUN: mkdir %t/site/kvmlir_cuda && cp -r %t/kernels %t/site/kvmlir_cuda/kv-cuda
 // RUN: %t/site/kvmlir/bin/kv-compile %S/../lowering/cuda-calls.mlir -o %t/wheel.so --target=cuda:sm_80,sm_90a
 // RUN: cmp %t/wheel.so %t/model.so
@@ -66,7 +66,7 @@
 // FEW-NOT: compute_80
 // RUN: cp %t/kernels/kv_movers.compute_80.ptx %t/few
 // RUN: not kv-compile %S/../lowering/cuda-calls.mlir -o %t/no.so --target=cuda:sm_90a --kernels=%t/few 2>&1 | FileCheck %s --check-prefix=LOST
-// LOST: no device code {{.*}}compute_80.ptx: for this kernel there is code for sm_90a
+// LOST: kv-compile: error: no device code {{.*}}compute_80.ptx: for this kernel there is code for sm_90a
 //
 // RUN: not kv-compile %s -o %t/no.so --target=cuda 2>&1 | FileCheck %s --check-prefix=CHIPS
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80, 2>&1 | FileCheck %s --check-prefix=CHIPS
@@ -76,7 +76,7 @@
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80,sm_90a,sm_80 --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=TWICE
 // TWICE: chip 'sm_80' is given twice: expected each once
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80 --kernels=%t/none 2>&1 | FileCheck %s --check-prefix=FOLDER
-// FOLDER: no folder {{.*}}none with the kernels' device code: the wheel kvmlir-cuda brings it, or a build that finds nvcc; --kernels names another one
+// FOLDER: kv-compile: error: no folder {{.*}}none with the kernels' device code: the wheel kvmlir-cuda brings it, or a build that finds nvcc; --kernels names another one
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_103a --kernels=%t/kernels 2>&1 | FileCheck %s --check-prefix=CHIP
 // CHIP: no device code {{.*}}kv_movers.sm_103a.cubin: for this kernel there is code for sm_100a, sm_120, sm_80, sm_90a
 // RUN: not kv-compile %s -o %t/no.so --target=cuda:sm_80 --kernels=%t/broken 2>&1 | FileCheck %s --check-prefix=NOTHING

@@ -10,7 +10,7 @@
 
 // LEVEL: x86-64-v4
 // DEVICE: kv-compile: error: --target: "tpu": expected cpu, cuda:CHIP,..., virtual:CHIP or virtual:LEVEL
-// CPU: unknown CPU 'x86-64-v9'
+// CPU: kv-compile: error: unknown CPU 'x86-64-v9'
 // BOTH: kv-compile: error: --target is virtual:x86-64-v3, which says what --mcpu=native says
 
 func.func @nothing() {

@@ -214,6 +214,14 @@ static int compile(const CommandLine &given, const kv::Target &machine,
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(text), llvm::SMLoc());
   mlir::SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  mlir::ScopedDiagnosticHandler withoutLine(
+      &context, [](mlir::Diagnostic &diagnostic) {
+        if (!llvm::isa<mlir::UnknownLoc>(diagnostic.getLocation()) ||
+            diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
+          return mlir::failure();
+        fail(diagnostic.str());
+        return mlir::success();
+      });
   auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module)
     return 1;
