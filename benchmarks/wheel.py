@@ -28,7 +28,7 @@ MODULE = ROOT / "docs/start/tutorial.md"
 # Modules of the package that need another one, which the systems do not have.
 NEEDY = {"torch": "torch", "transformers": "torch", "vllm": "torch"}
 CHIPS = "sm_80,sm_90a"
-IMAGES = ROOT / "build/wheel/cuda/kvmlir_cuda/kv-cuda"
+IMAGES = ROOT / "build/wheel/cuda/kvmlir_cuda"
 FAKE = ROOT / "build/release/lib/libkv_fake_cuda.so"
 
 

@@ -44,8 +44,8 @@ if [ -z "$images" ]; then
 fi
 cuda=build/wheel/cuda
 rm -rf $cuda
-mkdir -p $cuda/kvmlir_cuda/kv-cuda
+mkdir -p $cuda/kvmlir_cuda
 cp python/kvmlir_cuda/* CMakeLists.txt LICENSE $cuda
-cp "$images"/*.cubin "$images"/*.ptx $cuda/kvmlir_cuda/kv-cuda
+cp "$images"/*.cubin "$images"/*.ptx $cuda/kvmlir_cuda
 step "wheel (device code)" .venv/bin/python -m pip wheel ./$cuda --no-deps --quiet --disable-pip-version-check -w "$dist"
 ls -l "$dist"

@@ -41,7 +41,7 @@
 // RUN: %python -c "import shutil, sys; shutil.copy(shutil.which('kv-compile'), sys.argv[1])" %t/site/kvmlir/bin
 // RUN: not %t/site/kvmlir/bin/kv-compile %S/../lowering/cuda-calls.mlir -o %t/no.so --target=cuda:sm_80 2>&1 | FileCheck %s --check-prefix=WHEEL
 // WHEEL: kv-compile: error: no folder {{.*}}site/kvmlir/lib/kv-cuda with the kernels' device code: the wheel kvmlir-cuda brings it
-// RUN: mkdir %t/site/kvmlir_cuda && cp -r %t/kernels %t/site/kvmlir_cuda/kv-cuda
+// RUN: cp -r %t/kernels %t/site/kvmlir_cuda
 // RUN: %t/site/kvmlir/bin/kv-compile %S/../lowering/cuda-calls.mlir -o %t/wheel.so --target=cuda:sm_80,sm_90a
 // RUN: cmp %t/wheel.so %t/model.so
 //

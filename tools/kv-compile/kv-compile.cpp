@@ -42,7 +42,7 @@ static std::string installedKernels(const char *argv0) {
     return folder.str().str();
   };
   std::string own = find("../lib/kv-cuda");
-  std::string wheel = find("../../kvmlir_cuda/kv-cuda");
+  std::string wheel = find("../../kvmlir_cuda");
   namespace fs = llvm::sys::fs;
   return fs::is_directory(wheel) && !fs::is_directory(own) ? wheel : own;
 }
