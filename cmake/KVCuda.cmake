@@ -18,6 +18,15 @@ else()
   message(STATUS "kv-mlir: no CUDA toolkit found, leaving the kernels' device code out")
 endif()
 
+# ptxas orders instructions by where its tables lie: at random addresses one PTX
+# gives several images. Some containers allow no other addresses.
+execute_process(COMMAND setarch -R true RESULT_VARIABLE KV_CUDA_REFUSED
+  OUTPUT_QUIET ERROR_QUIET)
+set(KV_CUDA_FIXED setarch -R)
+if(KV_CUDA_REFUSED)
+  set(KV_CUDA_FIXED "")
+endif()
+
 # kv_cuda_command(output... SOURCE file WORK folder FLAGS flag... [DEPFILE] [SPLIT
 # suffix]): runs nvcc for the first output, and keeps what ptxas reports in
 # <output>.ptxas of the folder WORK. With SPLIT, the first output is a module and the others
@@ -43,7 +52,7 @@ function(kv_cuda_command)
   add_custom_command(OUTPUT ${outputs}
     # ptxas reports on the error stream; a failed compiler must show it.
     COMMAND sh -c "\"$@\" 2>${name}.ptxas || { cat ${name}.ptxas >&2; exit 1; }" nvcc
-      ${launcher} ${KV_CUDA_NVCC} ${ARG_FLAGS} -o ${output} ${ARG_SOURCE}
+      ${KV_CUDA_FIXED} ${launcher} ${KV_CUDA_NVCC} ${ARG_FLAGS} -o ${output} ${ARG_SOURCE}
     ${more}
     DEPENDS ${ARG_SOURCE} ${script}
     ${depfile}

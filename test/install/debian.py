@@ -13,7 +13,8 @@ from clean_system import ROOT, System
 
 COMPILED = ("kv-compile", "kv-lsp-server", "kv-opt", "kv-reduce", "kv-route", "kv-run")
 SCRIPTS = ("kv-generate", "kv-import", "kv-serve", "kvmlir")
-# What apt, dpkg and tools for users keep for themselves, and what this test writes.
+# What apt, dpkg and tools for groups keep for themselves, and what this test writes. Open MPI needs ibverbs-providers,
+# which adds the group rdma.
 ELSEWHERE = ("dev", "home", "proc", "run", "sys", "tmp", "var/cache", "var/lib", "var/log",
              "etc/group-", "etc/gshadow-", "etc/passwd-", "etc/shadow-")
 REQUIREMENTS = "/usr/libexec/kv-mlir/kv-import/requirements.txt"
