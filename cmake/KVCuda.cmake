@@ -18,8 +18,8 @@ else()
   message(STATUS "kv-mlir: no CUDA toolkit found, leaving the kernels' device code out")
 endif()
 
-# ptxas orders instructions by where its tables lie: at random addresses one PTX
-# gives several images. Some containers allow no other addresses.
+# ptxas orders instructions by where its tables lie: at random addresses, or behind
+# longer paths, one PTX gives another image. Some containers allow no other addresses.
 execute_process(COMMAND setarch -R true RESULT_VARIABLE KV_CUDA_REFUSED
   OUTPUT_QUIET ERROR_QUIET)
 set(KV_CUDA_FIXED setarch -R)
@@ -41,6 +41,11 @@ function(kv_cuda_command)
     # To nvcc, -c means nothing beside -ptx; ccache takes only what has it.
     list(APPEND ARG_FLAGS -c -MD -MF ${name}.d -MT ${output})
     set(launcher ${KV_LAUNCHER})
+    set(paths ${output} ${ARG_SOURCE})
+  else()
+    file(RELATIVE_PATH to ${ARG_WORK} ${output})
+    file(RELATIVE_PATH from ${ARG_WORK} ${ARG_SOURCE})
+    set(paths ${to} ${from})
   endif()
   if(ARG_SPLIT)
     list(GET outputs 1 kernel)
@@ -52,7 +57,7 @@ function(kv_cuda_command)
   add_custom_command(OUTPUT ${outputs}
     # ptxas reports on the error stream; a failed compiler must show it.
     COMMAND sh -c "\"$@\" 2>${name}.ptxas || { cat ${name}.ptxas >&2; exit 1; }" nvcc
-      ${KV_CUDA_FIXED} ${launcher} ${KV_CUDA_NVCC} ${ARG_FLAGS} -o ${output} ${ARG_SOURCE}
+      ${KV_CUDA_FIXED} ${launcher} ${KV_CUDA_NVCC} ${ARG_FLAGS} -o ${paths}
     ${more}
     DEPENDS ${ARG_SOURCE} ${script}
     ${depfile}
