@@ -22,9 +22,8 @@ endif()
 # longer paths, one PTX gives another image. Some containers allow no other addresses.
 execute_process(COMMAND setarch -R true RESULT_VARIABLE KV_CUDA_REFUSED
   OUTPUT_QUIET ERROR_QUIET)
-set(KV_CUDA_FIXED setarch -R)
-if(KV_CUDA_REFUSED)
-  set(KV_CUDA_FIXED "")
+if(NOT KV_CUDA_REFUSED)
+  set(KV_CUDA_FIXED setarch -R)
 endif()
 
 # kv_cuda_command(output... SOURCE file WORK folder FLAGS flag... [DEPFILE] [SPLIT
@@ -43,6 +42,7 @@ function(kv_cuda_command)
     set(launcher ${KV_LAUNCHER})
     set(paths ${output} ${ARG_SOURCE})
   else()
+    set(launcher ${KV_CUDA_FIXED})
     file(RELATIVE_PATH to ${ARG_WORK} ${output})
     file(RELATIVE_PATH from ${ARG_WORK} ${ARG_SOURCE})
     set(paths ${to} ${from})
@@ -57,7 +57,7 @@ function(kv_cuda_command)
   add_custom_command(OUTPUT ${outputs}
     # ptxas reports on the error stream; a failed compiler must show it.
     COMMAND sh -c "\"$@\" 2>${name}.ptxas || { cat ${name}.ptxas >&2; exit 1; }" nvcc
-      ${KV_CUDA_FIXED} ${launcher} ${KV_CUDA_NVCC} ${ARG_FLAGS} -o ${paths}
+      ${launcher} ${KV_CUDA_NVCC} ${ARG_FLAGS} -o ${paths}
     ${more}
     DEPENDS ${ARG_SOURCE} ${script}
     ${depfile}
