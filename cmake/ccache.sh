@@ -12,7 +12,7 @@ case $* in
 *-emit-pch*) ;;
 *) export CCACHE_BASEDIR="$source" CCACHE_NOHASHDIR=1 ;;
 esac
-# ccache makes every path relative but those behind -Xclang.
+# ccache makes every path relative but those behind -Xclang (scripts/tidy.sh, too).
 to_source=$(realpath --relative-to=. "$source")
 for argument; do
   shift
