@@ -1,8 +1,10 @@
-"""kv-serve's engine when its server fails: everybody is told, and nobody waits for ever."""
+"""kv-serve's engine when its server fails: everybody is told, and nobody waits for ever; and when the
+event loop is late."""
 
 import asyncio
 import contextlib
 import gc
+import json
 import os
 import signal
 import time
@@ -10,11 +12,17 @@ import types
 
 import pytest
 
-from kv_serve.engine import End, Engine, Ticket
+from kv_serve.answer_forms import Completion
+from kv_serve.connection import EventStream
+from kv_serve.endpoints import _chunks
+from kv_serve.engine import End, Engine, Ticket, Token
 from kv_serve.errors import RequestError
 from kv_serve.figures import Figures
+from kv_serve.generation import Generation
 from kv_serve.http_server import HttpServer, listen
 from kv_serve.protocol import Limits
+from kv_serve.request_log import Logged
+from kv_serve.requests import Asked
 
 
 class Stream(types.SimpleNamespace):
@@ -62,6 +70,47 @@ def test_a_step_that_fails(capfd):
 
     asyncio.run(asyncio.wait_for(serve(), 20))
     assert "RuntimeError: a contradiction" in capfd.readouterr().err
+
+
+class Letters:
+    """A tokenizer whose ids are characters."""
+
+    def get_added_tokens_decoder(self):
+        return {}
+
+    def id_to_token(self, token):
+        return chr(token)
+
+    def decode(self, tokens, skip_special_tokens):
+        return "".join(map(chr, tokens))
+
+
+@pytest.mark.parametrize("end", (End("length", 2), End("error", error=RequestError(500, "it failed"))))
+def test_tokens_that_came_while_the_event_loop_was_late(end):
+    """Go out at once, each an event with the usage of its own time; also before an error."""
+    bodies = []
+
+    async def send(message):
+        bodies.append(message.get("body"))
+
+    async def serve():
+        engine = types.SimpleNamespace(abort=lambda ticket: None, put=lambda ticket, prompt, sampling: [
+            ticket.receive(event) for event in (*map(Token, map(ord, "abc")), end)])
+        asked = Asked([[5, 6]], {"seed": 0, "logit_bias": {}}, stream=True, include_usage=True, continuous_usage=True)
+        generation = Generation(engine, Letters(), asked)
+        stream = EventStream(_chunks(generation, Completion("m", Letters(), asked)), generation.abort)
+        scope = {"type": "http", "headers": [], "method": "POST", "raw_path": b"/"}
+        await Logged(stream)(scope, asyncio.Event().wait, send)
+
+    asyncio.run(asyncio.wait_for(serve(), 20))
+    events = [json.loads(line.removeprefix(b"data: ")) for line in bodies[1].split(b"\n\n") if line]
+    texts = [event["choices"][0]["text"] for event in events]
+    counts = [event["usage"]["completion_tokens"] for event in events]
+    if end.error is None:
+        assert (texts, counts) == (["a", "b", "c", ""], [1, 2, 3, 3]) and b'"choices":[]' in bodies[2]
+    else:
+        assert (texts, counts) == (["a", "b", "c"], [1, 2, 3]) and b"it failed" in bodies[2]
+    assert bodies[3:] == [b"data: [DONE]\n\n"]
 
 
 class OneByOne(Failing):

@@ -37,8 +37,7 @@ class _Form:
         return [self._chunk(generation, opening) for opening in openings if opening]
 
     def go_on(self, generation, piece):
-        return [self._chunk(generation, self._part(piece),
-                            usage=generation.usage() if generation.asked.continuous_usage else None)]
+        return [self._chunk(generation, self._part(piece), usage=piece.usage)]
 
     def end(self, generation):
         return [self._chunk(generation, usage=generation.usage())] if generation.asked.include_usage else []

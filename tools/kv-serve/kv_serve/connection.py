@@ -2,8 +2,8 @@
 
 import asyncio
 import contextlib
-import json
 
+from pydantic_core import to_json
 from starlette.responses import JSONResponse, Response
 
 from .errors import RequestError
@@ -98,13 +98,13 @@ async def unless_gone(receive, work):
 
 
 class EventStream(Response):
-    """Server-sent events of an asynchronous iterator of objects. Starlette's own response watches for
-    clients that go with some servers only. close() is called at the end, however that comes."""
+    """Server-sent events of an asynchronous iterator of lists of objects. Those of a list go out at once. Starlette's own
+    response watches for clients that go with some servers only. close() is called at the end, however that comes."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, objects, close):
-        self.objects, self.close = objects, close
+    def __init__(self, lists, close):
+        self.lists, self.close = lists, close
         self.status_code, self.background = 200, None
         self.init_headers({"cache-control": "no-cache", "x-accel-buffering": "no"})
 
@@ -116,11 +116,8 @@ class EventStream(Response):
 
     async def _send(self, send):
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        async for one in self.objects:
-            await self._send_event(send, json.dumps(one, ensure_ascii=False))
-        await self._send_event(send, "[DONE]")
-        await send({"type": "http.response.body", "body": b""})
-
-    async def _send_event(self, send, text):
-        await send({"type": "http.response.body", "body": f"data: {text}\n\n".encode(),
-                    "more_body": True})
+        async for objects in self.lists:
+            if objects:
+                await send({"type": "http.response.body", "more_body": True, "body": b"".join(
+                    b"data: %b\n\n" % to_json(one, inf_nan_mode="null") for one in objects)})
+        await send({"type": "http.response.body", "body": b"data: [DONE]\n\n"})

@@ -190,30 +190,29 @@ class _Endpoints:
 
 async def _whole(generation, form):
     wholes = [Piece(i, "") for i in range(len(generation.answers))]
-    async for piece in generation.pieces():
-        whole = wholes[piece.index]
-        whole.text += piece.text
-        whole.finish_reason = piece.finish_reason
-        whole.known += piece.known
-        whole.calls += piece.calls
-        if piece.embedding is not None:
-            whole.embedding = form.vector(piece.embedding)
+    async for pieces in generation.pieces():
+        for piece in pieces:
+            whole = wholes[piece.index]
+            whole.text += piece.text
+            whole.finish_reason = piece.finish_reason
+            whole.known += piece.known
+            whole.calls += piece.calls
+            if piece.embedding is not None:
+                whole.embedding = form.vector(piece.embedding)
     prompt = generation.answers[0].known_prompt() if generation.asked.shows_prompt else None
     return form.whole([wholes[answer.index] for answer in generation.chosen()], generation.usage(), prompt)
 
 
 async def _chunks(generation, form):
+    """Lists of them."""
     try:
-        for one in form.begin(generation):
-            yield one
-        async for piece in generation.pieces():
-            for one in form.go_on(generation, piece):
-                yield one
-        for one in form.end(generation):
-            yield one
+        yield form.begin(generation)
+        async for pieces in generation.pieces():
+            yield [chunk for piece in pieces for chunk in form.go_on(generation, piece)]
+        yield form.end(generation)
     except RequestError as error:
         note_refusal(error)
-        yield error.body()
+        yield [error.body()]
 
 
 async def _refuse(request, error):

@@ -156,6 +156,8 @@ class Engine:
         """Commands that are there; waits for one, or for a prompt of a peer, if there is nothing to compute."""
         if not self._is_busy and not self._server.num_requests:
             select.select(self._wakers, [], [])
+        elif self._commands.empty():
+            return
         try:
             os.eventfd_read(self._wake)
         except BlockingIOError:

@@ -23,7 +23,8 @@ class Known:
 @dataclasses.dataclass
 class Piece:
     """index: the answer's. finish_reason: None while there is more. known: of the tokens since the last piece, where
-    log probabilities were asked for. calls: of tools. embedding: of the last one, where it was asked for."""
+    log probabilities were asked for. calls: of tools. embedding: of the last one, where it was asked for. usage: up to
+    this piece, where each chunk has it."""
 
     index: int
     text: str
@@ -31,6 +32,7 @@ class Piece:
     known: list = dataclasses.field(default_factory=list)
     calls: list = dataclasses.field(default_factory=list)
     embedding: Optional[list] = None
+    usage: Optional[dict] = None
 
 
 class Answer:
@@ -112,6 +114,24 @@ class Answer:
         return Piece(self.index, begin + text, reason, known, list(calls))
 
 
+class _Inbox:
+    """What has come since somebody last looked."""
+
+    def __init__(self):
+        self._items, self._has_some = [], asyncio.Event()
+
+    def put(self, item):
+        self._items.append(item)
+        self._has_some.set()
+
+    async def take(self):
+        """At least one."""
+        await self._has_some.wait()
+        self._has_some.clear()
+        items, self._items = self._items, []
+        return items
+
+
 class Generation:
     """make_mask: of Grammars.masks(), where the request has a grammar."""
 
@@ -121,7 +141,7 @@ class Generation:
             int(token): value for token, value in asked.sampling["logit_bias"].items()}}
         self.answers = [Answer(i, asked, prompt, tokenizer) for i, prompt in enumerate(
             prompt for prompt in asked.prompts for _ in range(asked.best_of))]
-        self._events = asyncio.Queue()
+        self._events = _Inbox()
         self._tickets = {}  # by indices of answers; None once the answer has ended
         self.first_token = None  # when it came
 
@@ -141,7 +161,7 @@ class Generation:
     def _order(self, answer):
         """Arguments of the engine's add()."""
         events = self._events  # not self: a cycle would wait for the collector, which stops all threads
-        ticket = Ticket(lambda event: events.put_nowait((answer, event)), self.asked.priority,
+        ticket = Ticket(lambda event: events.put((answer, event)), self.asked.priority,
                         self.asked.explains and answer.index % self.asked.best_of == 0)
         self._tickets[answer.index] = ticket
         own = {"seed": (self._sampling["seed"] + answer.index % self.asked.best_of) % 2**64}
@@ -151,32 +171,44 @@ class Generation:
         return ticket, answer.prompt, {**self._sampling, **own}
 
     async def pieces(self):
-        """As they come. Raises RequestError for what fails on its way."""
+        """As they come, in lists: where the event loop is behind the engine it catches up, since a list costs little
+        more than a piece. Raises RequestError for what fails on its way."""
         if not self._tickets:
             for answer in self._firsts():
                 self.engine.put(*self._order(answer))
         left = len(self.answers)
         while left:
-            answer, event = await self._events.get()
-            # A prompt is in the cache once its first answer has begun: the others find its pages there.
-            if answer.index % self.asked.best_of == 0 and answer.index + 1 not in self._tickets:
-                for other in self.answers[answer.index + 1:answer.index + self.asked.best_of]:
-                    self.engine.put(*self._order(other))
-            if isinstance(event, Token):
-                self.first_token = self.first_token or time.monotonic()
-                if answer.stopped:
-                    continue
-                piece = answer.take(event)
-                if answer.stopped:
-                    self.engine.abort(self._tickets[answer.index])
+            found = []
+            for answer, event in await self._events.take():
+                # A prompt is in the cache once its first answer has begun: the others find its pages there.
+                if answer.index % self.asked.best_of == 0 and answer.index + 1 not in self._tickets:
+                    for other in self.answers[answer.index + 1:answer.index + self.asked.best_of]:
+                        self.engine.put(*self._order(other))
+                if isinstance(event, Token):
+                    piece = self._take(answer, event)
+                elif event.error is None or answer.stopped:
+                    left -= 1
+                    self._tickets[answer.index] = None
+                    piece = answer.end(event)
+                else:
+                    if found:
+                        yield found
+                    raise answer.mask and answer.mask.refusal or event.error
                 if piece is not None:
-                    yield piece
-                continue
-            if event.error is not None and not answer.stopped:
-                raise answer.mask and answer.mask.refusal or event.error
-            left -= 1
-            self._tickets[answer.index] = None
-            yield answer.end(event)
+                    piece.usage = self.usage() if self.asked.continuous_usage else None
+                    found.append(piece)
+            if found:
+                yield found
+
+    def _take(self, answer, token):
+        """A piece, or None."""
+        self.first_token = self.first_token or time.monotonic()
+        if answer.stopped:
+            return None
+        piece = answer.take(token)
+        if answer.stopped:
+            self.engine.abort(self._tickets[answer.index])
+        return piece
 
     def chosen(self):
         """Of the answers those that are given, prompt by prompt: the most likely ones, by token."""

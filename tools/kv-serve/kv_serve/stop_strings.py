@@ -17,6 +17,8 @@ class StopStrings:
 
     def push(self, text):
         """(text that is certain, whether a stop string followed it)"""
+        if not self.stops:
+            return text, False
         text = self.held + text
         found = [at for at in (text.find(stop) for stop in self.stops) if at >= 0]
         if found:
