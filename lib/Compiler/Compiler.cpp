@@ -48,7 +48,7 @@ private:
 } // namespace
 
 /// Replaces the page size of every collection that has one.
-static LogicalResult setPageSize(ModuleOp module, int64_t page) {
+static LogicalResult setPageSize(ModuleOp module, int64_t page, Location loc) {
   std::string problem;
   auto withPage = [&](auto type) -> std::optional<Type> {
     CacheGeometry geometry = type.getGeometry();
@@ -67,8 +67,7 @@ static LogicalResult setPageSize(ModuleOp module, int64_t page) {
                                         /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
   if (!problem.empty())
-    return emitError(module.getLoc())
-           << "pages of " << page << " tokens: " << problem;
+    return emitError(loc) << "pages of " << page << " tokens: " << problem;
   return success();
 }
 
@@ -152,7 +151,7 @@ LogicalResult kv::compileModule(ModuleOp module, const CompileOptions &options,
   const std::string &cpu = *level;
   Progress *progress = options.progress;
   StageClock clock(options.timing, progress);
-  if (options.pageSize && failed(setPageSize(module, options.pageSize)))
+  if (options.pageSize && failed(setPageSize(module, options.pageSize, loc)))
     return failure();
   if (progress)
     if (std::string needs = describeNeeds(module); !needs.empty())
