@@ -11,6 +11,7 @@ cd "$(dirname "$0")/.."
 
 python=${1:-.venv/bin/python}
 build release kv-compile kv-opt kv-run KVFakeCuda
+scripts/wheel.sh # first: it needs a Python that may not be there
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 CC=gcc CXX=g++ step "wheel" "$python" -m pip wheel . --no-deps --quiet \
@@ -38,6 +39,5 @@ done
 KV_NO_SKIP=1 KV_PYTHON_PACKAGE=$site "$folder/venv/bin/python" -m pytest -q -p no:cacheprovider \
   test/python/kvmlir/test_kvmlir_{managers,session}.py
 
-scripts/wheel.sh
 scripts/fetch-smollm2.sh build/models
 .venv/bin/python benchmarks/wheel.py build/wheel/dist/kvmlir{,_cuda}-*.whl
