@@ -3,58 +3,12 @@
 #ifndef KV_TOOLS_JSONFIELDS_H
 #define KV_TOOLS_JSONFIELDS_H
 
-#include "kv/Runtime/Base/Error.h"
-
-#include <nlohmann/json.hpp>
+#include "runtime/base/JsonFields.h"
 
 #include <cmath>
-#include <optional>
-#include <set>
 #include <utility>
 
 namespace kv {
-
-/// A value as messages show it: cut if it is long.
-inline std::string show(const nlohmann::json &value) {
-  std::string text =
-      value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  constexpr size_t Most = 40;
-  if (text.size() <= Most)
-    return text;
-  size_t cut = Most;
-  while (cut > 0 && (text[cut] & 0xC0) == 0x80)
-    --cut; // not within a character
-  return text.substr(0, cut) + "...";
-}
-
-/// The JSON of a line. Error: why it is not certain, without a subject.
-inline Expected<nlohmann::json> parseLine(std::string_view text) {
-  using nlohmann::json;
-  constexpr int MostDepth = 64; // show() goes down to the innermost value
-  bool isDeep = false;
-  std::set<std::string> names;
-  std::string twice;
-  auto look = [&](int depth, json::parse_event_t event, json &value) {
-    isDeep |= depth > MostDepth;
-    if (depth == 1 && event == json::parse_event_t::key &&
-        !names.insert(value.get<std::string>()).second)
-      twice = show(value);
-    return !isDeep;
-  };
-  json line = json::parse(text, look, /*allow_exceptions=*/false);
-  auto refuse = [](const auto &...parts) {
-    return makeError(KV_STATUS_INVALID_ARGUMENT, parts...);
-  };
-  if (isDeep)
-    return refuse("is nested deeper than ", MostDepth, " levels");
-  if (line.is_discarded())
-    return refuse("is not valid JSON: one object a line is needed");
-  if (!line.is_object())
-    return refuse("is ", show(line), ", a JSON object is needed");
-  if (!twice.empty())
-    return refuse("has the field ", twice, " twice");
-  return line;
-}
 
 /// Reads the fields of one object; the first fault is kept.
 class Fields {
@@ -85,7 +39,7 @@ public:
         number && std::cmp_less_equal(*number, most))
       result = static_cast<Integer>(*number);
     else
-      fail(name, " is ", show(*value), ", allowed: an integer from 0 to ",
+      fail(name, " is ", printJson(*value), ", allowed: an integer from 0 to ",
            most);
   }
 
@@ -94,13 +48,13 @@ public:
     if (!value)
       return;
     if (!value->is_array())
-      return fail(name, " is ", show(*value),
+      return fail(name, " is ", printJson(*value),
                   ", allowed: an array of token ids");
     result.reserve(value->size());
     for (const nlohmann::json &token : *value) {
       std::optional<uint64_t> number = natural(token);
       if (!number || !std::in_range<int32_t>(*number))
-        return fail(name, "[", result.size(), "] is ", show(token),
+        return fail(name, "[", result.size(), "] is ", printJson(token),
                     ", allowed: an integer from 0 to ", INT32_MAX);
       result.push_back(static_cast<int32_t>(*number));
     }
@@ -115,7 +69,7 @@ public:
     if (std::isfinite(number) && allowed(number))
       result = number;
     else
-      fail(name, " is ", show(*value), ", allowed: a number ", range);
+      fail(name, " is ", printJson(*value), ", allowed: a number ", range);
   }
 
   /// A text, or null where that is allowed.
@@ -127,7 +81,7 @@ public:
     if (value->is_string())
       result = value->get<std::string>();
     else
-      fail(name, " is ", show(*value), ", allowed: a string");
+      fail(name, " is ", printJson(*value), ", allowed: a string");
   }
 
 private:

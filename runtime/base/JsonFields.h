@@ -9,14 +9,50 @@
 
 #include <limits>
 #include <optional>
+#include <set>
 
 namespace kv {
 
-/// The text of a value for a message, cut to a readable length.
+/// A value as messages show it: cut if it is long.
 inline std::string printJson(const nlohmann::json &value) {
   std::string text =
       value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  return text.size() > 60 ? text.substr(0, 57) + "..." : text;
+  constexpr size_t Most = 40;
+  if (text.size() <= Most)
+    return text;
+  size_t cut = Most;
+  while (cut > 0 && (text[cut] & 0xC0) == 0x80)
+    --cut; // not within a character
+  return text.substr(0, cut) + "...";
+}
+
+/// The object of an untrusted text. Error: why it is none, without a subject.
+inline Expected<nlohmann::json> parseObject(std::string_view text) {
+  using nlohmann::json;
+  constexpr int MostDepth = 64; // dump() goes down to the innermost value
+  bool isDeep = false;
+  std::set<std::string> names;
+  std::string twice;
+  auto look = [&](int depth, json::parse_event_t event, json &value) {
+    isDeep |= depth > MostDepth;
+    if (depth == 1 && event == json::parse_event_t::key &&
+        !names.insert(value.get<std::string>()).second)
+      twice = printJson(value);
+    return !isDeep;
+  };
+  json object = json::parse(text, look, /*allow_exceptions=*/false);
+  auto refuse = [](const auto &...parts) {
+    return makeError(KV_STATUS_INVALID_ARGUMENT, parts...);
+  };
+  if (isDeep)
+    return refuse("is nested deeper than ", MostDepth, " levels");
+  if (object.is_discarded())
+    return refuse("is not valid JSON, an object is needed");
+  if (!object.is_object())
+    return refuse("is ", printJson(object), ", an object is needed");
+  if (!twice.empty())
+    return refuse("has the field ", twice, " twice");
+  return object;
 }
 
 /// nullopt if `value` is not an integer of 64 bits.

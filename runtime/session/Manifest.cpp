@@ -362,10 +362,11 @@ static ModelInfo readModel(JsonFields &fields, const json &object) {
 Expected<Manifest> Manifest::parse(std::string_view text,
                                    std::string_view source) {
   JsonFields fields(concat(source, ": manifest"));
-  json document = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object())
-    return makeError(KV_STATUS_INVALID_ARGUMENT, source,
-                     ": manifest: not a JSON object");
+  Expected<json> parsed = parseObject(text);
+  if (!parsed)
+    return makeError(KV_STATUS_INVALID_ARGUMENT, source, ": the manifest ",
+                     parsed.error().message);
+  const json &document = *parsed;
   Manifest manifest;
   // First, since another version may have other fields.
   manifest.abiVersion = fields.integer(document, "", "abi_version", 0);

@@ -126,16 +126,17 @@ SafetensorsFile::open(const std::filesystem::path &path, FileMemory memory) {
     return makeError(KV_STATUS_INVALID_ARGUMENT, path.string(),
                      ": cut off: a header of ", length, " bytes in a file of ",
                      bytes.size());
-  json header =
-      json::parse(file->text().substr(sizeof(length), length), nullptr, false);
-  if (!header.is_object())
+  Expected<json> header =
+      parseObject(file->text().substr(sizeof(length), length));
+  if (!header)
     return makeError(KV_STATUS_INVALID_ARGUMENT, path.string(),
-                     ": not a safetensors file: the header is no JSON object");
+                     ": not a safetensors file: the header ",
+                     header.error().message);
 
   auto state = std::make_shared<State>();
   state->path = path;
   std::span<const std::byte> data = bytes.subspan(sizeof(length) + length);
-  for (const auto &[name, value] : header.items()) {
+  for (const auto &[name, value] : header->items()) {
     if (name == "__metadata__") {
       if (!value.is_object())
         fields.fail("__metadata__ is no object");

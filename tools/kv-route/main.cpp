@@ -167,7 +167,7 @@ void Service::answerLine(std::string_view line, bool isTooLong) {
   }
   if (line.find_first_not_of(" \t\r") == std::string_view::npos)
     return;
-  Expected<Json> request = parseLine(line);
+  Expected<Json> request = parseObject(line);
   Json said = request ? answer(*request)
                       : Json{{"error", concat("not a request: the line ",
                                               request.error().message)}};

@@ -23,7 +23,7 @@ kv::run::parseRequest(std::string_view text, int64_t line, bool dumpsLogits) {
     return std::unexpected(
         BadRequest{std::nullopt, concat("line ", line, parts...)});
   };
-  Expected<json> parsed = parseLine(text);
+  Expected<json> parsed = parseObject(text);
   if (!parsed)
     return bad(" ", parsed.error().message);
   const json &object = *parsed;
@@ -31,7 +31,7 @@ kv::run::parseRequest(std::string_view text, int64_t line, bool dumpsLogits) {
   if (id == object.end())
     return bad(": the field id is missing");
   if (!id->is_string())
-    return bad(": id is ", show(*id), ", allowed: a string");
+    return bad(": id is ", printJson(*id), ", allowed: a string");
 
   GenerationRequest request;
   request.id = id->get<std::string>();
@@ -41,7 +41,8 @@ kv::run::parseRequest(std::string_view text, int64_t line, bool dumpsLogits) {
       std::string known;
       for (const char *field : FieldNames)
         known += concat(known.empty() ? "" : ", ", field);
-      fields.fail("unknown field ", show(json(name)), ", allowed: ", known);
+      fields.fail("unknown field ", printJson(json(name)),
+                  ", allowed: ", known);
     }
   if (!fields.find("tokens"))
     fields.fail("the field tokens is missing");
@@ -66,7 +67,7 @@ kv::run::parseRequest(std::string_view text, int64_t line, bool dumpsLogits) {
   if (const json *logits = fields.find("logits")) {
     request.digests = *logits == "digest";
     if (!request.digests && *logits != "none")
-      fields.fail("logits is ", show(*logits),
+      fields.fail("logits is ", printJson(*logits),
                   ", allowed: \"none\", \"digest\"");
   }
   request.promptLogits = dumpsLogits;

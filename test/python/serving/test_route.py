@@ -145,8 +145,8 @@ NOBODY = "--machine=a=tcp://127.0.0.1:7,tcp://127.0.0.1:9"
 
 
 @pytest.mark.parametrize("line, answer", (
-    ("{", {"error": "not a request: the line is not valid JSON: one object a line is needed"}),
-    ("[1]", {"error": "not a request: the line is [1], a JSON object is needed"}),
+    ("{", {"error": "not a request: the line is not valid JSON, an object is needed"}),
+    ("[1]", {"error": "not a request: the line is [1], an object is needed"}),
     ("[" * 10**6 + "]" * 10**6, {"error": "not a request: the line is nested deeper than 64 levels"}),
     ('{"id": "a", "tokens": [1], "id": "b"}', {"error": 'not a request: the line has the field "id" twice'}),
     ("[" * (17 << 20), {"error": "not a request: the line has more than 16777216 bytes"}),

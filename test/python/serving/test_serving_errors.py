@@ -35,7 +35,7 @@ def refuses(model, sentence, **more):
 
 BAD_LINES = {
     'not json': "line 2 is not valid JSON",
-    '[1, 2]': "line 2 is [1,2], a JSON object is needed",
+    '[1, 2]': "line 2 is [1,2], an object is needed",
     "[" * 10**6 + "]" * 10**6: "line 2 is nested deeper than 64 levels",
     '{"id": "b", "tokens": %s1%s}' % ("[" * 10**6, "]" * 10**6): "line 2 is nested deeper than 64 levels",
     '{"id": "b", "tokens": [1], "id": "c"}': 'line 2 has the field "id" twice',

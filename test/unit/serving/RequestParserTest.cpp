@@ -109,9 +109,8 @@ TEST(RequestParser, EveryField) {
 }
 
 TEST(RequestParser, LinesThatAreNoRequest) {
-  EXPECT_EQ(lineFault("{"),
-            "line 3 is not valid JSON: one object a line is needed");
-  EXPECT_EQ(lineFault("[1]"), "line 3 is [1], a JSON object is needed");
+  EXPECT_EQ(lineFault("{"), "line 3 is not valid JSON, an object is needed");
+  EXPECT_EQ(lineFault("[1]"), "line 3 is [1], an object is needed");
   EXPECT_EQ(lineFault(R"({"tokens": [1]})"), "line 3: the field id is missing");
   EXPECT_EQ(lineFault(R"({"id": 7, "tokens": [1]})"),
             "line 3: id is 7, allowed: a string");
@@ -215,7 +214,7 @@ TEST(RequestStream, BadLinesFailAlone) {
   ASSERT_EQ(arrived.size(), 2u);
   EXPECT_EQ(arrived[1]->id, "c");
   EXPECT_EQ(stream.numBad(), 2);
-  EXPECT_NE(lines.find("line 3 is not valid JSON: one object a line is needed"),
+  EXPECT_NE(lines.find("line 3 is not valid JSON, an object is needed"),
             std::string::npos);
   EXPECT_NE(lines.find("\"id\":\"b\",\"error\""), std::string::npos);
 }

@@ -65,9 +65,13 @@ TEST(Manifest, ReadsWithoutLoading) {
 }
 
 TEST(Manifest, NotJson) {
-  for (const char *text :
-       {"", "{", "[]", "{\"abi_version\": 2", "\xff\xfe", "{} {}", "null"})
-    EXPECT_EQ(parseError(text), "a.so: manifest: not a JSON object") << text;
+  for (const char *text : {"", "{", "{\"abi_version\": 2", "\xff\xfe", "{} {}"})
+    EXPECT_EQ(parseError(text),
+              "a.so: the manifest is not valid JSON, an object is needed")
+        << text;
+  for (const char *text : {"[]", "null"})
+    EXPECT_EQ(parseError(text),
+              concat("a.so: the manifest is ", text, ", an object is needed"));
 }
 
 /// What is replaced in a good manifest, and the error.
@@ -259,8 +263,13 @@ TEST(Manifest, CollectionErrorsNameTheField) {
 }
 
 TEST(Manifest, DeepNesting) {
-  std::string deep(100000, '[');
-  EXPECT_EQ(parseError(deep), "a.so: manifest: not a JSON object");
+  // A message that shows the value would need as deep a stack.
+  std::string begin(200000, '['), end(200000, ']');
+  for (const std::string &text :
+       {begin, begin + end, "{\"target\": " + begin + end + "}",
+        "{\"model\": {\"x\": " + begin + end + "}}"})
+    EXPECT_EQ(parseError(text),
+              "a.so: the manifest is nested deeper than 64 levels");
 }
 
 TEST(ManifestFile, EveryTruncationIsAnError) {

@@ -125,7 +125,15 @@ TEST(Safetensors, SaysWhatIsWrong) {
   EXPECT_EQ(openError(withHeader("{}", "").substr(0, 9)),
             "cut off: a header of 2 bytes in a file of 9");
   EXPECT_EQ(openError(withHeader("[1]", "")),
-            "not a safetensors file: the header is no JSON object");
+            "not a safetensors file: the header is [1], an object is needed");
+  std::string deep = std::string(200000, '[') + std::string(200000, ']');
+  for (const char *field : {"w", "__metadata__"})
+    EXPECT_EQ(openError(withHeader(
+                  concat("{\"", field, "\": {\"dtype\": ", deep, "}}"), "")),
+              "not a safetensors file: the header is nested deeper than 64 "
+              "levels");
+  EXPECT_EQ(openError(withHeader("{\"w\": 1, \"w\": 2}", "")),
+            "not a safetensors file: the header has the field \"w\" twice");
   auto tensor = [](const std::string &text) {
     return openError(withHeader("{\"w\": " + text + "}", "12345678"));
   };
@@ -147,6 +155,11 @@ TEST(Safetensors, SaysWhatIsWrong) {
   EXPECT_EQ(tensor("{\"dtype\": \"F32\", \"shape\": [-2], "
                    "\"data_offsets\": [0, 8]}"),
             "tensor w: shape is [-2], expected sizes");
+  std::string ending = "\u20ac, of which a message has no half";
+  EXPECT_EQ(tensor("{\"dtype\": \"F32\", \"shape\": \"" + std::string(38, 'x') +
+                   ending + "\", \"data_offsets\": [0, 8]}"),
+            "tensor w: shape is \"" + std::string(38, 'x') +
+                "..., expected an array");
   EXPECT_EQ(
       tensor("{\"dtype\": \"F32\", \"shape\": [2], \"data_offsets\": [0, 8]}"),
       "no error");
