@@ -118,14 +118,23 @@ TEST(Attention, LengthsBeyondTheTableAreCut) {
 TEST(Attention, OffsetsOutOfOrderStayInBounds) {
   AttentionCase c;
   c.sequences = {{20, 2}, {10, 3}, {5, 1}};
-  for (int i = 0; i < 4; ++i)
-    for (int32_t value : {INT32_MIN, -1, 2, 5, 7, INT32_MAX}) {
-      Fixture fixture(Decode64, c);
-      fixture.offsets[i] = value;
-      fixture.cached[1] = int32_t(0u - uint32_t(value));
-      Results results = fixture.run();
-      EXPECT_TRUE(results.reports.empty()) << results.reports[0];
-    }
+  for (const AttentionKernel *kernel :
+       {&Decode64, &tileKernelFor("bf16", 128),
+        &tileKernelFor("bf16", 192, /*latent=*/true),
+        &tileKernelFor("bf16", 64, /*latent=*/false, "sm_100a"),
+        &tileKernelFor("bf16", 192, /*latent=*/true, "sm_100a")}) {
+    if (!canRun(kernel->name))
+      continue;
+    for (int i = 0; i < 4; ++i)
+      for (int32_t value : {INT32_MIN, -1, 2, 5, 7, INT32_MAX})
+        withFixture(*kernel, c, [&](auto &fixture) {
+          fixture.offsets[i] = value;
+          fixture.cached[1] = int32_t(0u - uint32_t(value));
+          Results results = fixture.run();
+          EXPECT_TRUE(results.reports.empty())
+              << kernel->name << ": " << results.reports[0];
+        });
+  }
 }
 
 //===--- Trees ------------------------------------------------------------===//

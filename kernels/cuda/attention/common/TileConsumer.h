@@ -3,7 +3,8 @@
 // The consumers of a kernel whose warps have roles. `Leaves` says how a leaf is
 // computed, and so by which instructions products are made:
 //
-//   queriesStored(u)                    the queries are in shared memory
+//   queriesStored(u)                    the queries of leaves are in shared
+//                                       memory
 //   run(u, group, folds, kept, work)    all leaves of a work
 //   compute(u, group, folds, kept, leaf)    one, for runGroups()
 //
@@ -97,7 +98,8 @@ private:
     using Loader = Queries<B, C>;
     Loader(u.b, u.p).template copy<kv::plan::lesser(Loader::Turns, 4)>(u.rows);
     u.b.fenceAsync();
-    leaves.queriesStored(u);
+    if (any)
+      leaves.queriesStored(u);
     u.b.sync();
     group.totalStates[0] = group.totalStates[1] = kv::plan::Softmax();
     if constexpr (KeepsUnit<C>)

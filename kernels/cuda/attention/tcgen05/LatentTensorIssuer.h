@@ -18,9 +18,12 @@ public:
 
   KV_BODY void run() {
     forEachWork(b, p, [&](const Work &work, const kv::plan::Tile &) {
+      // Consumers wait for nobody in a work without leaves.
+      const int count = work.leafEnd - work.leafBegin;
+      if (count <= 0)
+        return;
       b.awaitPhase(b.barrier(C::asked()), asked);
       asked ^= 1;
-      const int count = work.leafEnd - work.leafBegin;
       KV_UNROLL_BY(1)
       for (int leaf = 0; leaf < count; ++leaf) {
         b.atLeaf(work.leafBegin + leaf);
