@@ -168,7 +168,7 @@ def test_bad_modules(model):
     assert "-O is 4, allowed: 0 to 3" in compiles(text, "-O4")
     assert "--page-size is 0, allowed: 1 or more" in compiles(text, "--page-size=0")
     assert compiles(text, "--page-size=1048577") == (
-        "kv-compile: pages of 1048577 tokens: 'page' must be at most 1048576, not 1048577\n")
+        "kv-compile: error: pages of 1048577 tokens: 'page' must be at most 1048576, not 1048577\n")
     assert "'max_seq_len' of 'kv.model' is a positive integer" in compiles(
         text.replace("max_seq_len = 512", "max_seq_len = -512"))
     assert "the entry 'forward' has several inputs that are called 'tokens'" in compiles(
