@@ -133,7 +133,7 @@ def calls(rehearsal):
     expect("does not end within 5 s: it is left alone" in records["movers", "Mover.Norm"]["message"],
            f"a process that is stuck: {records['movers', 'Mover.Norm']}")
     expect("SIGABRT" in records["movers", "Mover.Rope"]["message"], "a crash says no signal")
-    known = {row for suite, row in hung} | {"Mover.Norm", "Mover.Rope", "Mover.Argmax"}
+    known = {row for suite, row in hung} | {"Mover.Norm", "Mover.Rope", "Mover.RopeStore", "Mover.Argmax"}
     expect(set(failures(records)) == known, f"red rows: {failures(records)}, not {known}")
     asked = {(suite, row) for suite in CALLED.split(",") for row in
              rehearsal.ask(suite, small=True)}
@@ -190,7 +190,7 @@ def faults(rehearsal):
     thousand, and one of each other kind of kernel."""
     _, records = rehearsal.run(visit.UNEQUAL, rehearsal.fresh(), "--only", "movers",
                                KV_FAKE_CUDA_FAULT="error:kv_norm")
-    expect(failures(records) == ["Mover.Norm"] and "unspecified launch failure" in
+    expect(failures(records) == ["Mover.Norm", "Mover.RopeStore"] and "unspecified launch failure" in
            records["movers", "Mover.Norm"]["message"], f"red rows: {failures(records)}")
     pages = {"decode_bf16_128": "bf16 1x3000+1 4/1 d128 page 16",
              "tiles_bf16_64": "bf16 1x20+30 4/1 d64 page 16",
