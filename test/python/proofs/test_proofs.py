@@ -42,6 +42,8 @@ OF_ADDRESSES = [
       for shift in (3, 4, 5, 6) for slabs in (3, 5, 9) for blocks in (1, 2)
       if 64 >> shift >= blocks and (PRODUCT or (layout, shift, slabs) == ("nhd", 4, 3)))]
 
+OF_TILES = (tiles.boxes_bring_their_rows, tiles.pairs_bring_their_halves)
+
 
 @functools.cache
 def source(of_plan, folder=ROOT, filters=addresses.FILTERS):
@@ -192,7 +194,10 @@ def test_assumptions_can_hold(case):
     inputs = next((each[-1] for each in MISTAKES if each[4] is state), {})
     if state is addresses.quotients_are_exact:
         inputs = fixed(divisor=2**arguments[0] - (arguments[0] == 31), multiplier=2**31 + 2 * (arguments[0] == 31))
-    theorem = Theorem(source(state in OF_PLAN), lambda t: state(t, *arguments), unroll=4, fixed=inputs)
+    unroll = 4
+    if state in OF_TILES:  # pages of whole boxes; a pair's loop is of slabs, of which there are at most nine
+        inputs, unroll = inputs | {"token count": 64}, 10
+    theorem = Theorem(source(state in OF_PLAN), lambda t: state(t, *arguments), unroll=unroll, fixed=inputs)
     solver = z3.Solver()
     solver.add(*theorem.machine.facts, *theorem.assumptions, *theorem.machine.assumed)
     assert solver.check() == z3.sat
@@ -219,7 +224,7 @@ def test_mistake_is_refuted(mistake, tmp_path):
     model, goal = theorem.counterexample()
     print(f"{goal} does not hold for", {name: value_of(model, value) for name, value in theorem.inputs})
     program, expected = Program(PLAN if state in OF_PLAN else PROBE), []
-    if state in (tiles.boxes_bring_their_rows, tiles.pairs_bring_their_halves):
+    if state in OF_TILES:
         theorem.copies.confirm(program, expected, lambda value: value_of(model, value), *theorem.machine.calls[-1][:2])
         assert program.run([tmp_path / "include", tmp_path]) == expected
         return
