@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "AttentionCase.h"
+#include "test/kernels/SameBits.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -17,11 +18,6 @@ using Fixture = AttentionFixture<Bf16, F8E4M3>;
 
 Results run(const AttentionKernel &kernel, const AttentionCase &c) {
   return Fixture(kernel, c).run();
-}
-
-bool sameBits(const std::vector<float> &a, const std::vector<float> &b) {
-  return a.size() == b.size() &&
-         std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 /// The last of them are the others.

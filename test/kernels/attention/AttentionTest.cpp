@@ -2,6 +2,7 @@
 
 #include "AttentionCase.h"
 #include "test/Environment.h"
+#include "test/kernels/SameBits.h"
 
 #include <cstdlib>
 
@@ -24,11 +25,6 @@ std::vector<float> lastRows(const Results &results, const AttentionCase &c,
                             int dim, int added) {
   size_t row = size_t(c.heads) * c.group * dim;
   return {results.out.end() - added * row, results.out.end()};
-}
-
-bool sameBits(const std::vector<float> &a, const std::vector<float> &b) {
-  return a.size() == b.size() &&
-         std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
 }
 
 } // namespace

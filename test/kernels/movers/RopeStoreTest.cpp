@@ -1,6 +1,7 @@
 //===- RopeStoreTest.cpp - Norm, rope and store beside one launch ---------===//
 
 #include "MoverCase.h"
+#include "test/kernels/SameBits.h"
 
 using namespace kv::cuda;
 using namespace kv::cuda::test;
@@ -67,12 +68,6 @@ private:
     std::vector<Cache> cache;
     std::vector<float> scales;
   };
-
-  template <class T>
-  static bool sameBits(const std::vector<T> &a, const std::vector<T> &b) {
-    return a.size() == b.size() &&
-           std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
-  }
 
   /// Rows of heads that lie one after the other.
   RopeParams ropeOf(KernelRun &run, const void *x, float *out, int heads,
