@@ -180,10 +180,7 @@ class Generation:
         while left:
             found = []
             for answer, event in await self._events.take():
-                # A prompt is in the cache once its first answer has begun: the others find its pages there.
-                if answer.index % self.asked.best_of == 0 and answer.index + 1 not in self._tickets:
-                    for other in self.answers[answer.index + 1:answer.index + self.asked.best_of]:
-                        self.engine.put(*self._order(other))
+                self._begin_others(answer)
                 if isinstance(event, Token):
                     piece = self._take(answer, event)
                 elif event.error is None or answer.stopped:
@@ -199,6 +196,12 @@ class Generation:
                     found.append(piece)
             if found:
                 yield found
+
+    def _begin_others(self, answer):
+        """A prompt is in the cache once its first answer has begun: the others find its pages there."""
+        if answer.index % self.asked.best_of == 0 and answer.index + 1 not in self._tickets:
+            for other in self.answers[answer.index + 1:answer.index + self.asked.best_of]:
+                self.engine.put(*self._order(other))
 
     def _take(self, answer, token):
         """A piece, or None."""
