@@ -83,7 +83,10 @@ CLOSE = "Connection: close"
      "a prompt has 100000 bytes, the model takes at most 512 tokens, none of them of more than"),
     (request(asked(prompt="a", stop_token_ids=[1] * 257), PATH, CLOSE), 400, "a list of token ids, at most 256"),
     (request(asked(prompt="a", stop="b" * 257), PATH, CLOSE), 400, "none of them empty or of more than 256 characters"),
-    (head(PATH, None, "Transfer-Encoding: chunked") + b"zz\r\n", 400, "no HTTP/1.1 request")),
+    (head(PATH, None, "Transfer-Encoding: chunked") + b"zz\r\n", 400, "no HTTP/1.1 request"),
+    (b"GET /health HTTP/1.1\r\n\r\n", 400, "no HTTP/1.1 request"),
+    (b"GET /health HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400, "no HTTP/1.1 request"),
+    (head(PATH, 2, "Content-Length: 3") + b"{}", 400, "no HTTP/1.1 request")),
     ids=lambda one: str(one)[:60])
 def test_one_sentence(server, sent, status, sentence):
     have, body = parse(say(server, sent))
@@ -113,6 +116,32 @@ def test_bodies_in_pieces(server):
     assert have["choices"] == want["choices"]
     both = say(server, request(body) + request(body, PATH, CLOSE))
     assert both.count(b"HTTP/1.1 200") == 2 and parse(both)[1]["choices"] == want["choices"]
+
+
+@pytest.mark.parametrize("count", (2, 500))
+def test_requests_before_the_first_answer(server, count):
+    """They are answered one after the other, whatever form their bodies have, and whether or not a request follows."""
+    body = json.dumps({"prompt": [1], "max_tokens": 1}).encode()
+    chunked = head(PATH, None, "Transfer-Encoding: chunked") + b"%x\r\n%b\r\n0\r\nTrailer: a\r\n\r\n" % (len(body), body)
+    for end, statuses in ((b"GET /none HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", [b"404"]),
+                          (b"nonsense\r\n\r\n", [b"400"]),
+                          (head(PATH, None, "Transfer-Encoding: chunked") + b"zz\r\n", [b"400"])):
+        answer = say(server, (request(body) + chunked) * (count // 2) + end)
+        assert re.findall(rb"HTTP/1\.1 (\d+) ", answer) == [b"200"] * count + statuses
+
+
+def test_to_another_protocol(server):
+    """A client speaks HTTP/1.1 until the server agrees to HTTP/2, as Java's and curl --http2: it never does."""
+    upgrade = "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABk"
+    body = json.dumps({"prompt": [1], "max_tokens": 1}).encode()
+    answer = say(server, request(body, PATH, *upgrade) + b"GET /none HTTP/1.1\r\nHost: localhost\r\n"
+                 b"Connection: close\r\n\r\n")
+    assert re.findall(rb"HTTP/1\.1 (\d+) ", answer) == [b"200", b"404"]
+
+
+def test_the_head_alone(server):
+    answer = say(server, b"HEAD /health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    assert answer.startswith(b"HTTP/1.1 200") and answer.endswith(b"\r\n\r\n")
 
 
 @pytest.mark.parametrize("stream", (False, True))
