@@ -72,6 +72,8 @@ def main():
             statuses, failures = one.result()
             found[job[0], job[2]] += statuses
             wrong += failures
+            print(f"{job[0]} {job[2].value} seed {job[4]}: {statuses.total()} requests, {len(failures)} of 500 and more",
+                  flush=True)
     for (path, mode), statuses in sorted(found.items(), key=str):
         print(f"{path} {mode.value}: {dict(sorted(statuses.items()))}")
     print(f"schemathesis: {sum(map(collections.Counter.total, found.values()))} requests from seed {SEED}, "
