@@ -1,6 +1,12 @@
 """Figures that vLLM's dashboards ask for and the runtime does not have: durations and lengths of requests."""
 
-from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
+import bisect
+import itertools
+import math
+
+from prometheus_client import CollectorRegistry, Counter, disable_created_metrics, generate_latest
+from prometheus_client.core import HistogramMetricFamily
+from prometheus_client.utils import floatToGoString
 
 # name -> what it says. docs/reference/metrics.md lists them.
 SECONDS = {
@@ -24,11 +30,30 @@ COUNTS = {
     "vllm:request_success_total": "Requests that have ended, by what ended them.",
 }
 REASONS = ("stop", "length", "abort", "error")
+# Other names of the same figures.
+_SAME = {"vllm:time_per_output_token_seconds": "vllm:inter_token_latency_seconds",
+         "vllm:request_max_num_generation_tokens": "vllm:request_generation_tokens"}
 
 
 def _steps(least, most):
     """1, 2, 5, 10, ... between powers of ten."""
     return [digit * 10.0**power for power in range(least, most) for digit in (1, 2, 5)]
+
+
+class _Histogram:
+    """Without locks, unlike the package's: it stands between two steps, once for each token. One thread observes."""
+
+    def __init__(self, bounds):
+        self._bounds = [*bounds, math.inf]
+        self._counts, self._sum = [0] * len(self._bounds), 0.0
+
+    def observe(self, value):
+        self._counts[bisect.bisect_left(self._bounds, value)] += 1
+        self._sum += value
+
+    def figures(self):
+        """(pairs of a bound and how many are not above it, the sum)"""
+        return list(zip(map(floatToGoString, self._bounds), itertools.accumulate(list(self._counts)))), self._sum
 
 
 class Figures:
@@ -37,16 +62,23 @@ class Figures:
     def __init__(self, model_name):
         disable_created_metrics()
         self._registry = CollectorRegistry()
-        names, values = ("model_name", "engine"), (model_name, "0")
-        self._histograms = {
-            name: Histogram(name, said, names, buckets=buckets, registry=self._registry).labels(*values)
-            for table, buckets in ((SECONDS, _steps(-4, 3)), (TOKENS, _steps(0, 7))) for name, said in table.items()}
+        self._names, self._values = names, values = ("model_name", "engine"), (model_name, "0")
+        self._histograms = {name: _Histogram(bounds) for table, bounds in ((SECONDS, _steps(-4, 3)),
+                                                                           (TOKENS, _steps(0, 7))) for name in table}
+        self._histograms |= {name: self._histograms[other] for name, other in _SAME.items()}
+        self._registry.register(self)
         counter = lambda name, *more: Counter(name, COUNTS[name], (*names, *more), registry=self._registry)
         self._prompt_tokens = counter("vllm:prompt_tokens_total").labels(*values)
         ended = counter("vllm:request_success_total", "finished_reason")
         self._ended = {reason: ended.labels(*values, reason) for reason in REASONS}
-        self._between = [self._histograms[f"vllm:{name}_seconds"].observe
-                         for name in ("inter_token_latency", "time_per_output_token")]
+        self._between = self._histograms["vllm:inter_token_latency_seconds"]
+
+    def collect(self):
+        """The histograms, as the registry asks for them."""
+        for name, said in (SECONDS | TOKENS).items():
+            family = HistogramMetricFamily(name, said, labels=self._names)
+            family.add_metric(self._values, *self._histograms[name].figures())
+            yield family
 
     def _observe(self, name, value):
         self._histograms[f"vllm:{name}"].observe(value)
@@ -57,8 +89,7 @@ class Figures:
             ticket.first_token = now
             self._observe("time_to_first_token_seconds", now - ticket.arrived)
         else:
-            for observe in self._between:
-                observe(now - ticket.last_token)
+            self._between.observe(now - ticket.last_token)
         ticket.last_token = now
         ticket.new_tokens += 1
 
@@ -76,8 +107,7 @@ class Figures:
         if between:
             self._observe("request_time_per_output_token_seconds", decode / between)
         self._observe("request_prompt_tokens", end.prompt_tokens)
-        for name in ("request_generation_tokens", "request_max_num_generation_tokens"):
-            self._observe(name, ticket.new_tokens)
+        self._observe("request_generation_tokens", ticket.new_tokens)
 
     def text(self):
         """In Prometheus' format."""
