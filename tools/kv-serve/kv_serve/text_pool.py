@@ -13,6 +13,7 @@ import subprocess
 import sys
 
 import numpy
+from pydantic_core import from_json
 
 from .errors import RequestError
 from .connection import SMALL
@@ -67,13 +68,12 @@ class _Process:
                 logging.getLogger("uvicorn.error").error("%s", data.decode())
                 raise RequestError(500, "the server failed; its log says how")
             if letter == b"A":
-                asked = Asked(**json.loads(data))
-                asked.prompts = [await self._receive_tokens() for _ in range(asked.prompts)]
+                asked = Asked(**from_json(data))
+                asked.prompts = [await self._receive_tokens(count) for count in asked.prompts]
                 return asked
 
-    async def _receive_tokens(self):
-        _, count = await self._receive()
-        tokens = numpy.empty(int.from_bytes(count, "little"), numpy.int32)
+    async def _receive_tokens(self, count):
+        tokens = numpy.empty(count, numpy.int32)
         data, begin = tokens.view(numpy.uint8), 0
         while begin < data.size:
             _, piece = await self._receive()

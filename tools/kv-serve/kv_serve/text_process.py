@@ -17,6 +17,7 @@ import sys
 import traceback
 
 from kv_generate.errors import GenerateFailure
+from pydantic_core import to_json
 
 from .errors import RequestError
 from .requests import read_chat, read_completion, read_detokenize, read_embeddings, read_score, read_tokenize
@@ -33,7 +34,7 @@ MAY_BE_CHATS = (*OF_CHATS, "tokenize")
 
 # Frames of both directions: a letter, the bytes that follow, and those. A job is the name of its reader, and the
 # body. It is answered by T where the template begins, R where its text is there, and then E, an error, or A, the
-# request, and for each prompt P, the number of its token ids, and those in pieces.
+# request with the number of each prompt's token ids, and those in pieces, P.
 HEAD = struct.Struct("<cI")
 PIECE = 1 << 18
 
@@ -102,15 +103,15 @@ class _Worker:
             self._send(b"R")
             # The template itself writes BOS where the model wants one.
             encoded = [self._encoder.encode(text, add_special_tokens=False)]
+            asked.template = {}  # of no further use
         else:
             encoded = [self._encoder.encode(prompt, add_special_tokens=asked.special_tokens is not False)
                        for prompt in asked.prompts]
             if asked.echo:
                 asked.echoes = [self._encoder.decode(tokens, not asked.special_tokens) for tokens in encoded]
-        asked.prompts = len(encoded)
-        self._write(b"A", json.dumps(vars(asked)).encode())
+        asked.prompts = [len(tokens) for tokens in encoded]
+        self._write(b"A", to_json(vars(asked)))
         for tokens in encoded:
-            self._write(b"P", len(tokens).to_bytes(4, "little"))
             data = memoryview(tokens).cast("B")
             for i in range(0, len(data), PIECE):
                 self._write(b"P", data[i:i + PIECE])
