@@ -58,14 +58,16 @@ def ask(path, method, mode, count, seed):
 
 
 def main():
-    others = [(path, method) for path, methods in description().raw_schema["paths"].items() for method in methods
-              if path not in POSTS]
-    jobs, share = [], COUNT * 9 // 10 // (len(POSTS) * 2 * PROCESSES)
+    others = {(path, method): bool({"parameters", "requestBody"} & operation.keys())
+              for path, methods in description().raw_schema["paths"].items() if path not in POSTS
+              for method, operation in methods.items()}
+    jobs, share = [], -(-COUNT * 9 // 10 // (len(POSTS) * 2 * PROCESSES))
     for i in range(PROCESSES):
         jobs += [(path, "post", mode, share, SEED * PROCESSES + i) for path in POSTS
                  for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)]
-    few = max(COUNT // 10 // len(others), 1)
-    jobs += [(path, method, GenerationMode.POSITIVE, few, SEED) for path, method in others]
+    few = -(-COUNT // 10 // sum(others.values()))
+    jobs += [(path, method, GenerationMode.POSITIVE, few if varies else 1, SEED)
+             for (path, method), varies in others.items()]
     found, wrong = collections.defaultdict(collections.Counter), []
     with concurrent.futures.ProcessPoolExecutor(PROCESSES, multiprocessing.get_context("spawn")) as pool:
         for job, one in [(job, pool.submit(ask, *job)) for job in jobs]:
