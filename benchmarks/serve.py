@@ -166,7 +166,7 @@ def drafts():
     return table.write("drafts", rounds=DRAFT_ROUNDS, ngram=NGRAM)
 
 
-OVERHEAD_ROUNDS, REQUESTS, STREAMS, STREAMED = 5, 200, 16, 400
+OVERHEAD_ROUNDS, REQUESTS, STREAMS, STREAMED = 15, 200, 16, 400
 PROMPT = list(range(20))
 
 
