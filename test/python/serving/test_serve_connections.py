@@ -257,7 +257,7 @@ def test_who_takes_nothing_is_left():
 def test_who_reads_requests_may_end(folder):
     """Whatever ends the processes that read requests, the next request has one."""
     with Serve(folder) as server:
-        [nursery] = map(int, open(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read().split())
+        nursery = nursery_of(server)
         workers = [int(one) for one in os.listdir("/proc") if one.isdigit() and parent(int(one)) == nursery]
         assert len(workers) == 1
         for process in (nursery, *workers):
@@ -269,6 +269,30 @@ def test_who_reads_requests_may_end(folder):
             status, answer = attacks.post(server.port, path, body)
         assert status == 200, answer
         assert server.end() == (0, "")
+
+
+def test_clients_that_go_before_they_have_a_process(folder):
+    """They leave no orders for processes, for whose room the event loop would wait."""
+    body = request(asked(messages=[{"role": "user", "content": "a"}]), "/v1/chat/completions")
+    with Serve(folder) as server:
+        os.kill(nursery_of(server), signal.SIGSTOP)
+        for _ in range(400):
+            with connect(server.port) as connection:
+                connection.sendall(body)
+                time.sleep(0.002)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with connect(server.port) as connection:
+            connection.settimeout(10)
+            connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert connection.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        os.kill(nursery_of(server), signal.SIGCONT)
+        assert parse(say(server, body.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1)))[0] == 200
+        assert server.end() == (0, "")
+
+
+def nursery_of(server):
+    [process] = map(int, open(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read().split())
+    return process
 
 
 def parent(process):

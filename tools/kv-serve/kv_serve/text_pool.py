@@ -150,7 +150,7 @@ class TextPool:
         lane = self._lanes["large" if sum(map(len, pieces)) > SMALL else "chat" if kind in MAY_BE_CHATS else "text"]
         async with lane.free:
             try:
-                process = lane.idle.pop() if lane.idle else (await self._fork(lane))[0]
+                process = lane.idle.pop() if lane.idle else await self._order(lane)
             except _Ended:
                 raise RequestError(503, "no process can be started that reads the request, try again later")
             self._busy.add(process)
@@ -178,6 +178,19 @@ class TextPool:
             return RequestError(400, f"the chat template refuses these messages: it takes more than "
                                      f"{TEMPLATE_SECONDS:g} s or {memory} for them", "messages")
         return RequestError(400, f"the body cannot be read in {SECONDS:g} s and {memory}")
+
+    async def _order(self, lane):
+        """A new process. The lane is occupied until it is there, even if the client goes first: else orders of clients
+        that have gone would fill the nursery's socket, and the event loop would wait for room in it."""
+        fork = asyncio.ensure_future(self._fork(lane))
+        try:
+            process, _ = await asyncio.shield(fork)
+            return process
+        except asyncio.CancelledError:
+            await asyncio.wait([fork])
+            if fork.exception() is None:
+                lane.idle.append(fork.result()[0])
+            raise
 
     async def _fork(self, lane):
         """(process, why its template is of no use)"""
