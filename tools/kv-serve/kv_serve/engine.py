@@ -15,6 +15,8 @@ import kvmlir
 
 from .errors import RequestError
 
+_OBEYING_SECONDS = 0.005  # between two steps; a request takes some 0.1 ms
+
 
 @dataclasses.dataclass
 class Token:
@@ -153,16 +155,18 @@ class Engine:
                 self._tell()
 
     def _obey(self):
-        """Commands that are there; waits for one, or for a prompt of a peer, if there is nothing to compute."""
-        if not self._is_busy and not self._server.num_requests:
+        """Commands that are there, for some milliseconds: a client with many prompts does not keep others from their
+        tokens. Waits for one, or for a prompt of a peer, if there is nothing to compute."""
+        if self._commands.empty():
+            if self._is_busy or self._server.num_requests:
+                return
             select.select(self._wakers, [], [])
-        elif self._commands.empty():
-            return
         try:
             os.eventfd_read(self._wake)
         except BlockingIOError:
             pass  # nobody has woken it
-        while not self._ends:
+        end = time.monotonic() + _OBEYING_SECONDS
+        while not self._ends and time.monotonic() < end:
             try:
                 command = self._commands.get_nowait()
             except queue.Empty:
