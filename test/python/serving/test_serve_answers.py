@@ -1,9 +1,11 @@
 """What clients ask of answers beyond their text: several of them, log probabilities, forms, tools, and OpenAI's
 Responses. The tokens are the model's own under the same rules."""
 
+import concurrent.futures
 import json
 import os
 import random
+import time
 
 import pytest
 
@@ -56,6 +58,22 @@ def test_several_answers_share_the_prompt(client):
         assert one.text == choice.text
     usage = many.usage
     assert (usage.prompt_tokens, usage.completion_tokens, usage.prompt_tokens_details.cached_tokens) == (40, 48, 0)
+
+
+def test_many_prompts_let_others_in(client, server):
+    """Those of one request do not all stand before the next one's."""
+    prompts = [[i % 256] * 200 for i in range(128)]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        many = pool.submit(client.completions.create, model="tiny", prompt=prompts, max_tokens=1)
+        while not server.figure("kv_requests_running"):
+            pass
+        begin = time.monotonic()
+        client.completions.create(model="tiny", prompt="a", max_tokens=1)
+        single = time.monotonic() - begin
+        answers = many.result()
+        assert single < (time.monotonic() - begin) / 2
+    assert [choice.index for choice in answers.choices] == list(range(128)) and answers.usage.prompt_tokens == 25600
+    assert server.is_idle()
 
 
 def test_best_of_gives_the_most_likely(client):

@@ -54,7 +54,7 @@ def serve(options):
         text.max_tokens, text.vocab_size = manager.max_seq_len, model.manifest.model_vocab_size
         draft = options.draft and load_draft(session, text, options.draft)
         server = kvmlir.Server(model, manager, draft, **{one.name: getattr(options, one.name) for one in SERVER})
-        engine = Engine(server, manager, options.max_requests, Figures(text.name))
+        engine = Engine(server, manager, options.max_requests, Figures(text.name), 2 * options.max_batch_tokens)
         listener = listen(options.host, options.port)
         note(describe(model, manager, options))
         application = make_application(text, engine, texts, Bodies(options.body_bytes),

@@ -58,8 +58,10 @@ class Engine:
     """All calls of the server and its manager are made in one thread, between the steps. The other
     methods are the event loop's."""
 
-    def __init__(self, server, manager, most_requests, figures):
+    def __init__(self, server, manager, most_requests, figures, most_tokens_ahead=1024):
+        """most_tokens_ahead: of prompts of one HTTP request that wait here."""
         self._server, self._manager, self._most_requests = server, manager, most_requests
+        self.most_tokens_ahead = most_tokens_ahead
         self.figures = figures
         self._commands = queue.SimpleQueue()
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)  # readable: there are new commands

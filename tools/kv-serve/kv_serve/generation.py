@@ -1,6 +1,7 @@
 """The answers to one HTTP request, from tokens to pieces of text."""
 
 import asyncio
+import collections
 import dataclasses
 import time
 from typing import Optional
@@ -44,6 +45,7 @@ class Answer:
         self.detokenizer, self.stops = Detokenizer(tokenizer), StopStrings(asked.stops)
         self.new_tokens = self.prompt_tokens = self.cached_tokens = 0
         self.pages = None
+        self.has_begun = False
         self.stopped = False  # by a stop string: what the engine still has is of no use
         self.prompt_logprobs = None
         self.sum_of_logprobs = 0.0
@@ -141,6 +143,8 @@ class Generation:
             int(token): value for token, value in asked.sampling["logit_bias"].items()}}
         self.answers = [Answer(i, asked, prompt, tokenizer) for i, prompt in enumerate(
             prompt for prompt in asked.prompts for _ in range(asked.best_of))]
+        self._later = collections.deque(self._firsts())  # that the engine does not have yet
+        self._tokens_ahead = 0  # of prompts that it has, and that have not begun
         self._events = _Inbox()
         self._tickets = {}  # by indices of answers; None once the answer has ended
         self.first_token = None  # when it came
@@ -149,7 +153,7 @@ class Generation:
         """For who must know that the engine takes the prompts before their pieces come. Raises RequestError; then
         nothing is left in the engine."""
         try:
-            for answer in self._firsts():
+            while (answer := self._next()) is not None:
                 await self.engine.add(*self._order(answer))
         except BaseException:
             self.abort()
@@ -174,13 +178,14 @@ class Generation:
         """As they come, in lists: where the event loop is behind the engine it catches up, since a list costs little
         more than a piece. Raises RequestError for what fails on its way."""
         if not self._tickets:
-            for answer in self._firsts():
-                self.engine.put(*self._order(answer))
+            self._put_next()
         left = len(self.answers)
         while left:
             found = []
             for answer, event in await self._events.take():
-                self._begin_others(answer)
+                if not answer.has_begun:
+                    answer.has_begun = True
+                    self._begin_others(answer)
                 if isinstance(event, Token):
                     piece = self._take(answer, event)
                 elif event.error is None or answer.stopped:
@@ -197,11 +202,26 @@ class Generation:
             if found:
                 yield found
 
+    def _next(self):
+        """The first answer to a prompt for the engine, or None. It has few at a time, so that other requests' prompts
+        come between those of one that has many."""
+        if not self._later or self._tokens_ahead >= self.engine.most_tokens_ahead:
+            return None
+        answer = self._later.popleft()
+        self._tokens_ahead += len(answer.prompt)
+        return answer
+
+    def _put_next(self):
+        while (answer := self._next()) is not None:
+            self.engine.put(*self._order(answer))
+
     def _begin_others(self, answer):
         """A prompt is in the cache once its first answer has begun: the others find its pages there."""
-        if answer.index % self.asked.best_of == 0 and answer.index + 1 not in self._tickets:
+        if answer.index % self.asked.best_of == 0:
             for other in self.answers[answer.index + 1:answer.index + self.asked.best_of]:
                 self.engine.put(*self._order(other))
+            self._tokens_ahead -= len(answer.prompt)
+            self._put_next()
 
     def _take(self, answer, token):
         """A piece, or None."""
