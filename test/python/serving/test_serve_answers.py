@@ -10,7 +10,6 @@ import time
 import pytest
 
 import kvmlir
-from kv_serve import tool_calls
 from serve_process import PAGE, Alone, Serve, chat, make_tiny
 
 WEATHER = [{"type": "function", "function": {"name": "weather", "parameters": {
@@ -259,27 +258,6 @@ def test_tools(client):
                    {"id": "c", "type": "function", "function": {"name": "weather", "arguments": "{}"}}]},
                {"role": "tool", "tool_call_id": "c", "content": "rain"}]
     assert client.chat.completions.create(model="tiny", messages=history, tools=WEATHER, max_tokens=3).choices
-
-
-@pytest.mark.parametrize("text, rest, calls", (
-    ("hello", "hello", []),
-    ('sure <tool_call>\n{"name": "f", "arguments": {"a": 1}}\n</tool_call>', "sure", [("f", {"a": 1})]),
-    ('<tool_call>{"name": "f"}</tool_call><tool_call>{"name": "g", "arguments": "{}"}</tool_call>', "",
-     [("f", {}), ("g", {})]),
-    ('{"name": "f", "parameters": {"a": [2]}}', "", [("f", {"a": [2]})]),
-    ('[{"name": "f", "arguments": {}}, {"name": "g", "arguments": {}}]', "", [("f", {}), ("g", {})]),
-    ("<tool_call>{</tool_call>", "<tool_call>{</tool_call>", []),
-    ('{"answer": 5}', '{"answer": 5}', []),
-))
-def test_texts_of_calls(text, rest, calls):
-    left, found = tool_calls.split(text)
-    assert left == rest and [(call.name, json.loads(call.arguments)) for call in found] == calls
-    # What is given out at once is never taken back: it is a part of what is left.
-    given = 0
-    for end in range(1, len(text) + 1):
-        if not tool_calls.may_begin(text[given:end]):
-            given = end
-    assert rest.startswith(text[:given].rstrip()) or not found
 
 
 def test_responses(client):

@@ -4,7 +4,7 @@ import functools
 
 
 @functools.lru_cache(maxsize=8)  # a model may have ten thousands of them
-def _special_tokens(tokenizer):
+def special_tokens(tokenizer):
     return frozenset(token for token, added in tokenizer.get_added_tokens_decoder().items() if added.special)
 
 
@@ -20,7 +20,7 @@ class Detokenizer:
 
     def __init__(self, tokenizer):
         self.tokenizer = tokenizer
-        self.skipped = _special_tokens(tokenizer)
+        self.skipped = special_tokens(tokenizer)
         self.ids = []
         self.start = 0  # the window that is decoded again
         self.done = 0  # ids whose text has been given out

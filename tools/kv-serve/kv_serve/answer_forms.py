@@ -60,6 +60,8 @@ class Chat(_Form):
 
     def _choice(self, index, piece):
         message = {"role": "assistant", "content": piece.text if piece.text or not piece.calls else None}
+        if piece.reasoning:
+            message["reasoning_content"] = piece.reasoning
         if piece.calls:
             message["tool_calls"] = [call.body() for call in piece.calls]
         return {"index": index, "message": message, "logprobs": self._logprobs(piece),
@@ -71,7 +73,7 @@ class Chat(_Form):
                 "finish_reason": None}
 
     def _part(self, piece):
-        delta = {"content": piece.text} if piece.text else {}
+        delta = {name: text for name, text in (("reasoning_content", piece.reasoning), ("content", piece.text)) if text}
         if piece.calls:
             delta["tool_calls"] = [call.body(index=i) for i, call in enumerate(piece.calls)]
         return {"index": piece.index, "delta": delta, "logprobs": self._logprobs(piece),

@@ -129,7 +129,7 @@ class _Endpoints:
     async def _answer(self, kind, form, body):
         asked = await self._read(kind, body)
         make_mask = asked.grammar and self.grammars.masks(asked.grammar, asked.sampling["max_new_tokens"])
-        generation = Generation(self.engine, self.model.tokenizer, asked, make_mask)
+        generation = Generation(self.engine, self.model, asked, make_mask)
         note_generation(generation)
         form = form(self.model.name, self.model.tokenizer, asked)
         if asked.stream:
@@ -194,6 +194,7 @@ async def _whole(generation, form):
         for piece in pieces:
             whole = wholes[piece.index]
             whole.text += piece.text
+            whole.reasoning += piece.reasoning
             whole.finish_reason = piece.finish_reason
             whole.known += piece.known
             whole.calls += piece.calls

@@ -8,7 +8,6 @@ from typing import Optional
 
 from kv_generate.detokenize import Detokenizer
 
-from . import tool_calls
 from .engine import Ticket, Token
 from .stop_strings import StopStrings
 
@@ -25,7 +24,7 @@ class Known:
 class Piece:
     """index: the answer's. finish_reason: None while there is more. known: of the tokens since the last piece, where
     log probabilities were asked for. calls: of tools. embedding: of the last one, where it was asked for. usage: up to
-    this piece, where each chunk has it."""
+    this piece, where each chunk has it. reasoning: text before the answer's own."""
 
     index: int
     text: str
@@ -34,15 +33,18 @@ class Piece:
     calls: list = dataclasses.field(default_factory=list)
     embedding: Optional[list] = None
     usage: Optional[dict] = None
+    reasoning: str = ""
 
 
 class Answer:
     """One of those to a prompt."""
 
-    def __init__(self, index, asked, prompt, tokenizer):
-        self.index, self.asked, self.prompt = index, asked, prompt
+    def __init__(self, index, asked, prompt, model):
+        self.index, self.asked, self.prompt, self.model = index, asked, prompt, model
+        self.parts = None if asked.reasons is None else model.family.parts(asked.reasons)
+        self.marks = {} if self.parts is None else model.marks
         self.mask = None  # Grammars', if the request has one
-        self.detokenizer, self.stops = Detokenizer(tokenizer), StopStrings(asked.stops)
+        self.detokenizer, self.stops = Detokenizer(model.tokenizer), StopStrings(asked.stops)
         self.new_tokens = self.prompt_tokens = self.cached_tokens = 0
         self.pages = None
         self.has_begun = False
@@ -63,10 +65,18 @@ class Answer:
         if event.logprobs is not None:
             self._known.append(Known(event.id, event.logprobs))
             self.sum_of_logprobs += event.logprobs[0]
-        text, self.stopped = self.stops.push(self.detokenizer.push(event.id))
+        text, self.stopped = self.stops.push(self._text_of(event.id))
+        reasoning, text = self.parts.push(text) if self.parts else ("", text)
         if self.asked.calls:
             text = self._hold(text)
-        return self._piece(text) if text else None
+        return self._piece(text, reasoning=reasoning) if text or reasoning else None
+
+    def _text_of(self, token):
+        if (mark := self.marks.get(token)) is None:
+            return self.detokenizer.push(token)
+        text = self.detokenizer.finish() + mark
+        self.detokenizer = Detokenizer(self.model.tokenizer)
+        return text
 
     def _hold(self, text):
         """What is no part of a call for certain. Once a call has begun nothing is looked at before the end."""
@@ -74,8 +84,8 @@ class Answer:
         if self._has_call:
             return ""
         text = "".join(self._held)
-        self._has_call = tool_calls.has_begun(text)
-        if tool_calls.may_begin(text):
+        self._has_call = self.model.family.has_call(text)
+        if self.model.family.may_have_call(text):
             self._held = [text]
             return ""
         self._held = []
@@ -85,18 +95,22 @@ class Answer:
         """The last piece."""
         self._see_prompt(event)
         self.prompt_tokens, self.cached_tokens, self.pages = event.prompt_tokens, event.cached_tokens, event.pages
-        text, reason = "", event.reason
+        text, reasoning, reason = "", "", event.reason
         if self.stopped:
             reason = "stop"
         elif self.asked.has_answer:
             text, stopped = self.stops.push(self.detokenizer.finish())
             text, reason = (text, "stop") if stopped else (text + self.stops.finish(), reason)
+        if self.parts:
+            found = zip(self.parts.push(text), self.parts.finish())
+            reasoning, text = map("".join, found)
         calls = []
         if self.asked.calls:
-            text, calls = tool_calls.split("".join([*self._held, text]))
+            text, calls = self.model.family.split("".join([*self._held, text]))
+            calls += self.parts.calls if self.parts else []
             if calls and reason == "stop":
                 reason = "tool_calls"
-        return dataclasses.replace(self._piece(text, reason, calls), embedding=event.embedding)
+        return dataclasses.replace(self._piece(text, reason, calls, reasoning), embedding=event.embedding)
 
     def _see_prompt(self, event):
         if self.prompt_logprobs is None and event.prompt_logprobs:
@@ -110,10 +124,10 @@ class Answer:
             return None
         return [Known(int(token), known) for token, known in zip(self.prompt, self.prompt_logprobs)]
 
-    def _piece(self, text, reason=None, calls=()):
+    def _piece(self, text, reason=None, calls=(), reasoning=""):
         begin, self.begin = self.begin, ""
         known, self._known = self._known, []
-        return Piece(self.index, begin + text, reason, known, list(calls))
+        return Piece(self.index, begin + text, reason, known, list(calls), reasoning=reasoning)
 
 
 class _Inbox:
@@ -137,11 +151,11 @@ class _Inbox:
 class Generation:
     """make_mask: of Grammars.masks(), where the request has a grammar."""
 
-    def __init__(self, engine, tokenizer, asked, make_mask=None):
+    def __init__(self, engine, model, asked, make_mask=None):
         self.engine, self.asked, self._make_mask = engine, asked, make_mask
         self._sampling = {**asked.sampling, "logit_bias": {
             int(token): value for token, value in asked.sampling["logit_bias"].items()}}
-        self.answers = [Answer(i, asked, prompt, tokenizer) for i, prompt in enumerate(
+        self.answers = [Answer(i, asked, prompt, model) for i, prompt in enumerate(
             prompt for prompt in asked.prompts for _ in range(asked.best_of))]
         self._later = collections.deque(self._firsts())  # that the engine does not have yet
         self._tokens_ahead = 0  # of prompts that it has, and that have not begun

@@ -16,6 +16,7 @@ class Asked:
     encoded, arrays of token ids. template: variables of the chat template. n, best_of: answers to each prompt that
     are given, of those that are made. echoes: the prompts' texts, once they are encoded. shows_prompt: its log
     probabilities. grammar: of answers, as grammars.py has it. calls: how tools may be called, as tool_calls.py has it.
+    reasons: of a chat, whether the prompt's end is the mark of reasoning; None: the answer is text, whatever it has.
     normalizes, in_base64: of embeddings. pairs: of what is compared, places among the prompts.
     special_tokens: are added to a text, or are part of one. shows_tokens: as texts. ignored: names of fields that nothing knows.
     priority, explains: engine.Ticket's."""
@@ -35,6 +36,7 @@ class Asked:
     template: dict = dataclasses.field(default_factory=dict)
     grammar: Optional[str] = None
     calls: Optional[str] = None
+    reasons: Optional[bool] = None
     normalizes: bool = True
     in_base64: bool = False
     pairs: list = dataclasses.field(default_factory=list)

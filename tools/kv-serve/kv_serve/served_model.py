@@ -7,6 +7,7 @@ from kv_generate.errors import GenerateFailure
 from kv_generate.model_folder import ModelFolder
 
 from .errors import RequestError, cut
+from .families import family_of
 
 NO_TEMPLATE = "the model has no chat template: /v1/completions continues a text"
 
@@ -18,7 +19,8 @@ class ServedModel:
         self.folder = ModelFolder(folder)
         self.name = name or self.folder.name
         self.tokenizer, self.stops = self.folder.tokenizer, self.folder.stops
-        self.sampling = self.folder.sampling
+        self.sampling, self.family = self.folder.sampling, family_of(self.tokenizer)
+        self.marks = self.family.marks_of(self.tokenizer)
         self.has_template = bool(self.folder.template)
         self.max_tokens = self.vocab_size = 0
 

@@ -104,6 +104,8 @@ class _Worker:
             # The template itself writes BOS where the model wants one.
             encoded = [self._encoder.encode(text, add_special_tokens=False)]
             asked.template = {}  # of no further use
+            if asked.grammar is None:
+                asked.reasons = self._encoder.model.family.begins_with_reasoning(text)
         else:
             encoded = [self._encoder.encode(prompt, add_special_tokens=asked.special_tokens is not False)
                        for prompt in asked.prompts]
