@@ -3,12 +3,22 @@
 import dataclasses
 import json
 import re
+import uuid
 from typing import Callable
 
 from kv_generate.detokenize import special_tokens
 
 from .stop_strings import overlap
-from .tool_calls import Call
+
+
+@dataclasses.dataclass
+class Call:
+    name: str
+    arguments: str  # JSON
+
+    def body(self, **more):
+        return {**more, "id": f"call_{uuid.uuid4().hex[:24]}", "type": "function",
+                "function": {"name": self.name, "arguments": self.arguments}}
 
 
 def _read_json(text):

@@ -5,7 +5,7 @@ import json
 import secrets
 from typing import Optional
 
-from . import bodies, grammars, tool_calls
+from . import bodies, grammars
 from .errors import RequestError, bad_field
 from .json_body import parse
 
@@ -15,7 +15,7 @@ class Asked:
     """sampling: arguments of kvmlir.Server.add. prompts: texts, token ids, or a chat's messages; once they are
     encoded, arrays of token ids. template: variables of the chat template. n, best_of: answers to each prompt that
     are given, of those that are made. echoes: the prompts' texts, once they are encoded. shows_prompt: its log
-    probabilities. grammar: of answers, as grammars.py has it. calls: how tools may be called, as tool_calls.py has it.
+    probabilities. grammar: of answers, as grammars.py has it. calls: how tools may be called, as _read_choice() has it.
     reasons: of a chat, whether the prompt's end is the mark of reasoning; None: the answer is text, whatever it has.
     normalizes, in_base64: of embeddings. pairs: of what is compared, places among the prompts.
     special_tokens: are added to a text, or are part of one. shows_tokens: as texts. ignored: names of fields that nothing knows.
@@ -65,12 +65,12 @@ def chat_of(body, model):
     found.template = _template(asked)
     found.ignored = ignored
     tools = [tool.function for tool in asked.tools or []]
-    choice = tool_calls.read_choice(asked.tool_choice, tools)
+    choice = _read_choice(asked.tool_choice, tools)
     if choice != "none":
         found.template["tools"] = body["tools"]
         found.calls = choice
     _set_grammar(found, asked, model, grammars.of_response_format(asked.response_format),
-                 tool_calls.schema_of(choice, tools, asked.parallel_tool_calls is not False))
+                 _form_of_calls(choice, tools, asked.parallel_tool_calls is not False))
     return found
 
 
@@ -165,6 +165,36 @@ def _arguments(place, call):
         return json.loads(text)
     except (ValueError, RecursionError):
         raise bad_field(f"{place}.tool_calls.function.arguments", text, "JSON")
+
+
+def _read_choice(given, tools):
+    """Of tools: "none", "auto", "required", or a function's name after "="."""
+    if not tools:
+        if given not in (None, "none", "auto"):
+            raise RequestError(400, "tool_choice is given, allowed: with tools", "tool_choice")
+        return "none"
+    if given is None:
+        return "auto"
+    if given in ("none", "auto", "required"):
+        return given
+    name = given.get("function", {}).get("name") if isinstance(given, dict) and isinstance(
+        given.get("function"), dict) else None
+    if name not in [tool.name for tool in tools]:
+        raise bad_field("tool_choice", given, '"none", "auto", "required", or {"type": "function", "function": '
+                                              '{"name": ...}} with the name of a tool')
+    return f"={name}"
+
+
+def _form_of_calls(choice, tools, parallel):
+    """The form of an answer that must be calls, or None. It is a list of them, whatever the model has learned."""
+    if choice in ("none", "auto"):
+        return None
+    calls = [{"type": "object", "required": ["name", "arguments"], "additionalProperties": False,
+              "properties": {"name": {"const": tool.name}, "arguments": tool.parameters or {"type": "object"}}}
+             for tool in tools if choice in ("required", f"={tool.name}")]
+    single = not parallel or choice != "required"
+    return grammars.of_schema({"type": "array", "items": {"anyOf": calls}, "minItems": 1,
+                                **({"maxItems": 1} if single else {"maxItems": 16})})
 
 
 def _template(asked):
