@@ -18,7 +18,7 @@ def talk(page, said):
         page.press("#text", "Enter")
         expect(page.locator(".facts")).to_have_count(turn, timeout=120_000)
     first, second = page.locator(".facts").all()
-    assert "never computed before" in first.inner_text() and "pages: cached" in second.inner_text()
+    assert "not seen before" in first.inner_text() and "pages: cached" in second.inner_text()
     assert second.locator(".pages i[title$=': cached']").count() >= 2
     expect(page.locator("#cache")).to_contain_text("pages cached")
     page.wait_for_timeout(500)
