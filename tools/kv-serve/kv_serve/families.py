@@ -60,8 +60,10 @@ def _read_tagged(text):
         return [_call(name, [(part.partition(">")[0], _between(part, ">", "</parameter>").strip("\n"))
                              for part in text.split("<parameter=")[1:]])]
     name, *parts = text.split("<arg_key>")
+    if not re.fullmatch(r"[\w.-]+", name.strip()):
+        return []
     return [_call(name.strip(), [(part.partition("</arg_key>")[0], _between(part, "<arg_value>", "</arg_value>"))
-                                 for part in parts])] if re.fullmatch(r"[\w.-]+", name.strip()) else []
+                                 for part in parts])]
 
 
 def _read_deepseek(text):
@@ -88,41 +90,39 @@ class _Reasoning:
 
     def __init__(self, opening, closing, reasons):
         self._opening, self._closing = opening, closing
-        self._reasons, self._held = reasons, ""
-        self._is_text = False  # from here on
+        self._stage, self._held = "reasoning" if reasons else "begin", ""
         self._strips = reasons  # white space, up to the first character of reasoning, or of the text behind it
 
     def push(self, text):
         """(reasoning, text)"""
         self._held += text
         if self._strips:
-            self._held = self._held.lstrip()
-            self._strips = not self._held
-        if not self._reasons and not self._is_text:
+            self._enter(self._stage, self._held)
+        if self._stage == "begin":
             begin = self._held.lstrip()
             if begin.startswith(self._opening):
-                self._reasons, self._held = True, begin[len(self._opening):].lstrip()
-                self._strips = not self._held
-            elif self._opening.startswith(begin):
-                return "", ""
+                self._enter("reasoning", begin[len(self._opening):])
+            elif not self._opening.startswith(begin):
+                self._stage = "text"
+        reasoning = text = ""
+        if self._stage == "reasoning":
+            reasoning, mark, rest = self._held.partition(self._closing)
+            if mark:
+                self._enter("text", rest)
             else:
-                self._is_text = True
-        if not self._reasons:
+                kept = len(reasoning) - overlap(reasoning, self._closing)
+                reasoning, self._held = reasoning[:kept], reasoning[kept:]
+        if self._stage == "text":
             text, self._held = self._held, ""
-            return "", text
-        reasoning, mark, rest = self._held.partition(self._closing)
-        if mark:
-            self._reasons, self._is_text, self._held = False, True, ""
-            rest = rest.lstrip()
-            self._strips = not rest
-            return reasoning, rest
-        kept = len(self._held) - overlap(self._held, self._closing)
-        reasoning, self._held = self._held[:kept], self._held[kept:]
-        return reasoning, ""
+        return reasoning, text
 
     def finish(self):
         """(reasoning, text) of what is held back."""
-        return (self._held, "") if self._reasons else ("", self._held)
+        return (self._held, "") if self._stage == "reasoning" else ("", self._held)
+
+    def _enter(self, stage, rest):
+        self._stage, self._held = stage, rest.lstrip()
+        self._strips = not self._held
 
 
 _MESSAGE_ENDS = ("<|end|>", "<|call|>", "<|return|>", "<|start|>")
@@ -136,10 +136,10 @@ class _Messages:
         self.calls = []
         self._kind, self._held = None, ""  # of the message that has begun; None: within its head
         self._has_begun = False
+        self._found = {"analysis": "", "final": ""}
 
     def push(self, text):
         """(reasoning, text)"""
-        self._found = {"analysis": "", "final": ""}
         self._held += text
         if not self._has_begun and not "<|".startswith(self._held):
             self._has_begun = True
@@ -155,14 +155,17 @@ class _Messages:
             kept = len(self._held) - max(overlap(self._held, mark) for mark in _MESSAGE_ENDS)
             self._take(self._held[:kept])
             self._held = self._held[kept:]
-        return self._found["analysis"], self._found["final"]
+        return self._give()
 
     def finish(self):
         """(reasoning, text) of what is held back."""
-        self._found = {"analysis": "", "final": ""}
         if self._kind is not None:
             self._take(self._held)
-        return self._found["analysis"], self._found["final"]
+        return self._give()
+
+    def _give(self):
+        found, self._found = self._found, {"analysis": "", "final": ""}
+        return found["analysis"], found["final"]
 
     def _begin(self, head):
         if to := re.search(r"to=(?:functions\.)?([\w.-]+)", head):
