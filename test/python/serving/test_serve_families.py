@@ -75,6 +75,7 @@ CASES = (
     (CHANNEL, False, "<|channel|>commentary<|message|>I look<|end|><|start|>assistant to=functions.f<|channel|>"
      "commentary json<|message|>{}", "", "I look", [("f", {})]),
     (CHANNEL, False, "goes on as it began", "", "goes on as it began", []),
+    (CHANNEL, False, "<", "", "<", []),
 )
 
 

@@ -159,6 +159,8 @@ class _Messages:
 
     def finish(self):
         """(reasoning, text) of what is held back."""
+        if not self._has_begun:
+            self._kind = "final"
         if self._kind is not None:
             self._take(self._held)
         return self._give()
