@@ -62,22 +62,20 @@ class Figures:
     def __init__(self, model_name):
         disable_created_metrics()
         self._registry = CollectorRegistry()
-        self._names, self._values = names, values = ("model_name", "engine"), (model_name, "0")
-        self._histograms = {name: _Histogram(bounds) for table, bounds in ((SECONDS, _steps(-4, 3)),
-                                                                           (TOKENS, _steps(0, 7))) for name in table}
-        self._histograms |= {name: self._histograms[other] for name, other in _SAME.items()}
+        self._names, self._values = ("model_name", "engine"), (model_name, "0")
+        self._histograms = {name: _Histogram(bounds) for table, bounds in (
+            (SECONDS, _steps(-4, 3)), (TOKENS, _steps(0, 7))) for name in table if name not in _SAME}
         self._registry.register(self)
-        counter = lambda name, *more: Counter(name, COUNTS[name], (*names, *more), registry=self._registry)
-        self._prompt_tokens = counter("vllm:prompt_tokens_total").labels(*values)
+        counter = lambda name, *more: Counter(name, COUNTS[name], (*self._names, *more), registry=self._registry)
+        self._prompt_tokens = counter("vllm:prompt_tokens_total").labels(*self._values)
         ended = counter("vllm:request_success_total", "finished_reason")
-        self._ended = {reason: ended.labels(*values, reason) for reason in REASONS}
-        self._between = self._histograms["vllm:inter_token_latency_seconds"]
+        self._ended = {reason: ended.labels(*self._values, reason) for reason in REASONS}
 
     def collect(self):
         """The histograms, as the registry asks for them."""
         for name, said in (SECONDS | TOKENS).items():
             family = HistogramMetricFamily(name, said, labels=self._names)
-            family.add_metric(self._values, *self._histograms[name].figures())
+            family.add_metric(self._values, *self._histograms[_SAME.get(name, name)].figures())
             yield family
 
     def _observe(self, name, value):
@@ -89,7 +87,7 @@ class Figures:
             ticket.first_token = now
             self._observe("time_to_first_token_seconds", now - ticket.arrived)
         else:
-            self._between.observe(now - ticket.last_token)
+            self._observe("inter_token_latency_seconds", now - ticket.last_token)
         ticket.last_token = now
         ticket.new_tokens += 1
 
