@@ -94,8 +94,9 @@ def test_tokens_that_came_while_the_event_loop_was_late(end):
         bodies.append(message.get("body"))
 
     async def serve():
-        engine = types.SimpleNamespace(most_tokens_ahead=9, abort=lambda ticket: None, put=lambda ticket, prompt, sampling: [
-            ticket.receive(event) for event in (*map(Token, map(ord, "abc")), end)])
+        engine = types.SimpleNamespace(
+            most_tokens_ahead=9, abort=lambda ticket: None, put=lambda ticket, prompt, sampling: [
+                ticket.receive(event) for event in (*map(Token, map(ord, "abc")), end)])
         asked = Asked([[5, 6]], {"seed": 0, "logit_bias": {}}, stream=True, include_usage=True, continuous_usage=True)
         generation = Generation(engine, types.SimpleNamespace(tokenizer=Letters()), asked)
         stream = EventStream(_chunks(generation, Completion("m", Letters(), asked)), generation.abort)

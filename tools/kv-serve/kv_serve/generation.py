@@ -198,8 +198,7 @@ class Generation:
             found = []
             for answer, event in await self._events.take():
                 if not answer.has_begun:
-                    answer.has_begun = True
-                    self._begin_others(answer)
+                    self._see_begun(answer)
                 if isinstance(event, Token):
                     piece = self._take(answer, event)
                 elif event.error is None or answer.stopped:
@@ -229,8 +228,10 @@ class Generation:
         while (answer := self._next()) is not None:
             self.engine.put(*self._order(answer))
 
-    def _begin_others(self, answer):
-        """A prompt is in the cache once its first answer has begun: the others find its pages there."""
+    def _see_begun(self, answer):
+        """A prompt is in the cache once its first answer has begun: the others find its pages there. And it no longer
+        waits."""
+        answer.has_begun = True
         if answer.index % self.asked.best_of == 0:
             for other in self.answers[answer.index + 1:answer.index + self.asked.best_of]:
                 self.engine.put(*self._order(other))
