@@ -139,10 +139,12 @@ void setNumbers(KvGenerationRequest &request, const nb::kwargs &numbers) {
 /// kvmlir.Server says what they are. list: where tokens go, if they need no
 /// events. The numbers are fields of KvGenerationRequest.
 void add(Server &server, nb::handle givenId, nb::handle tokens,
-         nb::handle stopTokens, nb::handle givenSalt, nb::handle givenBiases,
-         std::optional<nb::callable> mask, std::optional<nb::callable> drafts,
-         std::optional<nb::list> list, const nb::kwargs &numbers) {
+         nb::handle stopTokens, nb::handle givenSalt, nb::handle givenTenant,
+         nb::handle givenBiases, std::optional<nb::callable> mask,
+         std::optional<nb::callable> drafts, std::optional<nb::list> list,
+         const nb::kwargs &numbers) {
   std::string id = castTo<std::string>(givenId, "id");
+  std::string tenant = castTo<std::string>(givenTenant, "tenant");
   std::optional<std::string> salt;
   if (!givenSalt.is_none())
     salt = castTo<std::string>(givenSalt, "salt");
@@ -159,6 +161,7 @@ void add(Server &server, nb::handle givenId, nb::handle tokens,
   request.stopTokens = stops.data();
   request.numStopTokens = stops.size();
   request.salt = salt ? cString(*salt, "salt") : nullptr;
+  request.tenant = cString(tenant, "tenant");
   request.logitBias = biases.data();
   request.numLogitBias = static_cast<int64_t>(biases.size());
   if (mask || drafts) {
@@ -199,14 +202,14 @@ nb::object detailOf(const Server &server, const KvServerEvent &event) {
   }
   default:
     return nb::make_tuple(event.promptTokens, event.cachedTokens,
-                          event.newTokens);
+                          event.queueSeconds);
   }
 }
 
 /// (whether requests are left, events). Tokens go to the lists that add() was
 /// given; who was given none gets them as events. An event is a tuple of the
-/// request's id, the kind, the token, and a detail: of a last event (prompt,
-/// cached, new tokens) or the message; of a token with log probabilities (its
+/// request's id, the kind, the token, and a detail: of a last event counts()
+/// or the message; of a token with log probabilities (its
 /// own, its rank, pairs of the most likely tokens and theirs); an embedding's
 /// numbers. The caller sees to it that nobody else calls the server meanwhile:
 /// that is how long the runtime keeps the events.
@@ -243,14 +246,15 @@ void giveUp(Server &server, const std::string &id) {
   server.forget(id);
 }
 
-/// (prompt, cached, new tokens) of a request that goes on.
+/// (prompt tokens, cached tokens, seconds in the queue) of a request that goes
+/// on.
 nb::tuple counts(Server &server, const std::string &id) {
   KvGenerationCounts found = {};
   unlocked(server.own.state->mutex, [&] {
     return kvServerGetCounts(server.own.handle, id.c_str(), &found);
   });
   return nb::make_tuple(found.promptTokens, found.cachedTokens,
-                        found.newTokens);
+                        found.queueSeconds);
 }
 
 nb::dict figures(Server &server) {
@@ -295,7 +299,7 @@ void kv::python::bindServing(nb::module_ &module) {
       .def("set_draft", &setDraft, nb::arg("draft"))
       .def("add", &add, nb::arg("id").none(), nb::arg("tokens").none(),
            nb::arg("stop_tokens").none() = nb::tuple(),
-           nb::arg("salt").none() = nb::none(),
+           nb::arg("salt").none() = nb::none(), nb::arg("tenant") = "",
            nb::arg("logit_bias") = nb::list(), nb::arg("mask") = nb::none(),
            nb::arg("drafts") = nb::none(), nb::arg("list") = nb::none(),
            nb::arg("numbers"))

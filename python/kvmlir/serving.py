@@ -33,7 +33,8 @@ class Stream:
 
     id: the request's. tokens: those that came so far. finish_reason: None while there are more;
     "stop", "length", "error" or "abort". After the end: prompt_tokens, cached_tokens (of the
-    prompt, which the prefix cache saved); error: a sentence, or None. logprobs: for each token, where they were asked
+    prompt, which the prefix cache saved), queue_seconds (from add() to the first step) of who did not fail; error: a
+    sentence, or None. logprobs: for each token, where they were asked
     for, a tuple (log probability, rank from 1 on, list of (token, log probability) of the most likely ones).
     prompt_logprobs: the same for each token of the prompt but the first. embedding: where it was asked for."""
 
@@ -44,6 +45,7 @@ class Stream:
         self.finish_reason: Optional[str] = None
         self.error: Optional[str] = None
         self.prompt_tokens = self.cached_tokens = 0
+        self.queue_seconds: Optional[float] = None
         self.logprobs: list[Logprobs] = []
         self.prompt_logprobs: list[Logprobs] = []
         self.embedding: Optional[list[float]] = None
@@ -82,7 +84,7 @@ class Stream:
             if kind == _FAILED:
                 self.error = detail
             else:
-                self.prompt_tokens, self.cached_tokens, _ = detail
+                self.prompt_tokens, self.cached_tokens, self.queue_seconds = detail
             self.finish_reason = _REASONS[kind]
         if self._listener is not None:
             self._listener(self, token if kind == _TOKEN else None)
@@ -126,7 +128,7 @@ class Server:
             mask: Optional[Callable[[Any, Any], Any]] = None,
             drafts: Optional[Callable[[Any], Sequence[int]]] = None,
             logprobs: Optional[int] = None, prompt_logprobs: Optional[int] = None,
-            priority: int = 0, embedding: Optional[str] = None) -> Stream:
+            priority: int = 0, tenant: str = "", embedding: Optional[str] = None) -> Stream:
         """Adds a request and returns its stream.
 
         tokens: the prompt's ids, a list or an int32 array. max_new_tokens: None: as many as the
@@ -144,6 +146,7 @@ class Server:
         logprobs, prompt_logprobs: of how many most likely tokens the streams' lists have
         the log probabilities, beside the token's own; None: no lists. prompt_logprobs computes the whole prompt,
         unless the manager's cached_logprobs is as many. priority: of requests that wait the smallest begins first.
+        tenant: of those with equal priority, the first one of the tenant for which the fewest tokens were computed.
         embedding: "last", the last hidden state of the prompt, or "mean", of all, which computes the whole prompt: then
         there is no answer. Raises ValueError; OutOfMemoryError: the request can never fit."""
         if isinstance(max_new_tokens, int) and max_new_tokens < 1:
@@ -163,7 +166,7 @@ class Server:
             # What needs no event of its own goes to the list.
             is_listed = listener is None and logprobs is None
             self._native.add(
-                name, tokens, stop_tokens, salt, _read_bias(logit_bias), mask, drafts,
+                name, tokens, stop_tokens, salt, tenant, _read_bias(logit_bias), mask, drafts,
                 stream.tokens if is_listed else None, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p,
                 max_new_tokens=0 if max_new_tokens is None else max_new_tokens, seed=seed,
                 repetition_penalty=repetition_penalty, presence_penalty=presence_penalty,
@@ -201,7 +204,7 @@ class Server:
         with self._lock:
             stream = self._streams.pop(request.id if isinstance(request, Stream) else request, None)
             if stream is not None:
-                stream.prompt_tokens, stream.cached_tokens, _ = self._native.counts(stream.id)
+                stream.prompt_tokens, stream.cached_tokens, stream.queue_seconds = self._native.counts(stream.id)
                 self._native.abort(stream.id)
                 stream.finish_reason = "abort"
 

@@ -60,6 +60,7 @@ public:
     event.promptTokens = counts.promptTokens;
     event.cachedTokens = counts.cachedTokens;
     event.newTokens = counts.newTokens;
+    event.queueSeconds = counts.queueSeconds;
     ended.push_back(request.id);
   }
   void failed(const GenerationRequest &request,
@@ -372,6 +373,8 @@ readRequest(const KvGenerationRequest &given) {
   request->logprobs = given.numLogprobs - 1;
   request->promptLogprobs = given.numPromptLogprobs - 1;
   request->priority = given.priority;
+  if (given.tenant)
+    request->tenant = given.tenant;
   return request;
 }
 
@@ -415,7 +418,8 @@ int32_t kvServerGetCounts(const KvServer *server, const char *id,
       return invalid("kvServerGetCounts: the server has no request ", id);
     *counts = {.promptTokens = found->promptTokens,
                .cachedTokens = found->cachedTokens,
-               .newTokens = found->newTokens};
+               .newTokens = found->newTokens,
+               .queueSeconds = found->queueSeconds};
     return int32_t(KV_STATUS_OK);
   });
 }

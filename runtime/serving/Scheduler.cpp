@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 using namespace kv;
@@ -76,11 +77,28 @@ Expected<void> Scheduler::check(const Options &options,
 }
 
 void Scheduler::add(ActiveRequest &request) {
+  request.tenant = &tenants[request.request->tenant];
+  ++request.tenant->requests;
+  wait(request);
+}
+
+void Scheduler::wait(ActiveRequest &request) {
   auto place = [](const ActiveRequest *one) {
     return std::pair(one->request->priority, one->context.id());
   };
+  Tenant &tenant = *request.tenant;
+  std::deque<ActiveRequest *> &waiting = tenant.waiting;
+  if (waiting.empty())
+    tenant.computed = std::max(tenant.computed, turn);
   waiting.insert(std::ranges::upper_bound(waiting, place(&request), {}, place),
                  &request);
+}
+
+size_t Scheduler::numWaiting() const {
+  size_t count = 0;
+  for (const auto &[name, tenant] : tenants)
+    count += tenant.waiting.size();
+  return count;
 }
 
 std::span<ActiveRequest *const> Scheduler::schedule() {
@@ -133,7 +151,10 @@ void Scheduler::join(ActiveRequest &request, const Allocation &allocation) {
   if (request.cachedTokens < 0)
     request.cachedTokens =
         std::min(allocation.cachedTokens, request.promptTokens());
+  if (!request.begun)
+    request.begun = std::chrono::steady_clock::now();
   budget -= request.context.active();
+  request.tenant->computed += request.context.active();
   batch.push_back(&request);
 }
 
@@ -180,10 +201,26 @@ int64_t Scheduler::pagesAhead(const TextGenerationContext &context,
              : 0;
 }
 
+ActiveRequest *Scheduler::nextWaiting() const {
+  auto place = [](const ActiveRequest &request) {
+    return std::tuple(request.request->priority, request.tenant->computed,
+                      request.context.id());
+  };
+  ActiveRequest *next = nullptr;
+  for (const auto &[name, tenant] : tenants)
+    if (!tenant.waiting.empty() &&
+        (!next || place(*tenant.waiting.front()) < place(*next)))
+      next = tenant.waiting.front();
+  return next;
+}
+
 void Scheduler::admit() {
-  while (!waiting.empty() && budget > 0 &&
+  while (budget > 0 &&
          static_cast<int32_t>(running.size()) < options.maxBatch) {
-    ActiveRequest &request = *waiting.front();
+    ActiveRequest *next = nextWaiting();
+    if (!next)
+      return;
+    ActiveRequest &request = *next;
     TextGenerationContext &context = request.context;
     context.limitActive(reservesChunks ? budget
                                        : TextGenerationContext::NoLimit);
@@ -192,8 +229,7 @@ void Scheduler::admit() {
         !claimed) {
       if (claimed.error().code == KV_STATUS_OUT_OF_MEMORY && !running.empty())
         return; // until a slot of its replica is free again
-      waiting.pop_front();
-      failed.push_back({&request, claimed.error().message});
+      fail(request, claimed.error().message);
       continue;
     }
     // The whole prompt is reserved at once, or pages are left for its later
@@ -223,11 +259,11 @@ void Scheduler::admit() {
       (void)manager.release(context.id());
       if (isTransient(allocated.error().reason) && !running.empty())
         return;
-      waiting.pop_front();
-      failed.push_back({&request, allocated.error().error.message});
+      fail(request, allocated.error().error.message);
       continue;
     }
-    waiting.pop_front();
+    request.tenant->waiting.pop_front();
+    turn = std::max(turn, request.tenant->computed);
     running.insert(std::ranges::upper_bound(running, context.id(), {},
                                             [](ActiveRequest *other) {
                                               return other->context.id();
@@ -246,19 +282,21 @@ void Scheduler::preempt(ActiveRequest &request) {
   leave(request);
   TextGenerationContext &context = request.context;
   context.rewind(context.processed());
-  add(request);
+  wait(request);
   preempted = true;
   ++preemptions;
 }
 
 void Scheduler::fail(ActiveRequest &request, std::string message) {
-  leave(request);
+  finish(request);
   failed.push_back({&request, std::move(message)});
 }
 
 void Scheduler::finish(ActiveRequest &request) {
-  std::erase(waiting, &request);
+  std::erase(request.tenant->waiting, &request);
   leave(request);
+  if (--request.tenant->requests == 0)
+    tenants.erase(request.request->tenant);
 }
 
 void Scheduler::leave(ActiveRequest &request) {

@@ -181,7 +181,8 @@ TextGenerator::find(std::string_view id) const {
 static GenerationCounts countsOf(const ActiveRequest &request) {
   return {.promptTokens = request.promptTokens(),
           .cachedTokens = std::max<int64_t>(request.cachedTokens, 0),
-          .newTokens = request.newTokens()};
+          .newTokens = request.newTokens(),
+          .queueSeconds = request.queueSeconds()};
 }
 
 std::optional<GenerationCounts>

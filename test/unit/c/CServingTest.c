@@ -55,6 +55,7 @@ static int step(KvServer *server, const char *id, Answer *answer) {
     answer->cachedTokens = event->cachedTokens;
     answer->newTokens = event->newTokens;
     EXPECT((event->message != NULL) == (event->kind == KV_SERVER_FAILED));
+    EXPECT((event->queueSeconds > 0) == (event->kind != KV_SERVER_FAILED));
   }
   return more;
 }
@@ -175,6 +176,7 @@ static void aborts(void) {
   EXPECT(counts.cachedTokens >= 0 && counts.newTokens == 1);
   OK(kvServerGetCounts(server, "z", &counts));
   EXPECT(counts.cachedTokens == 0 && counts.newTokens == 0);
+  EXPECT(counts.queueSeconds > 0);
   FAILS(kvServerGetCounts(server, "w", &counts), Invalid,
         "kvServerGetCounts: the server has no request w");
   OK(kvServerAbort(server, "z"));
@@ -207,6 +209,25 @@ static void aborts(void) {
   kvServerDestroy(server);
   OK(kvManagerNumFreeBlocks(manager, -1, &after));
   EXPECT(before == after);
+}
+
+// The tenant that had the fewest tokens begins first.
+static void turns(void) {
+  KvServer *server = serverOf(1);
+  const char *names[] = {"a", "later", "b"}, *tenants[] = {NULL, "", "t"};
+  for (int i = 0; i < 3; ++i) {
+    KvGenerationRequest request = requestOf(names[i], 9);
+    request.tenant = tenants[i];
+    OK(kvServerAdd(server, &request));
+  }
+  Answer other;
+  memset(&other, 0, sizeof other);
+  while (!other.last)
+    step(server, "b", &other);
+  KvGenerationCounts counts;
+  OK(kvServerGetCounts(server, "later", &counts));
+  EXPECT(counts.newTokens == 0);
+  kvServerDestroy(server);
 }
 
 // Tokens that are not larger than those before.
@@ -383,6 +404,7 @@ int main(void) {
   answers();
   drafts();
   aborts();
+  turns();
   rules();
   refuses();
   identifies();

@@ -304,6 +304,64 @@ TEST(TextGenerator, TheSmallestPriorityBeginsFirst) {
   EXPECT_GT(crowded.answers[3].steps[0], crowded.answers[2].steps[0]);
 }
 
+/// The requests' places in the order in which they begin, one at a time.
+static std::vector<int>
+orderOf(const std::vector<GenerationRequest> &requests) {
+  Limits limits;
+  limits.maxBatch = 1;
+  limits.prefixCaching = false;
+  Served served(requests, limits);
+  std::map<int, int> order; // by first steps
+  std::map<double, int> queued;
+  for (int i = 0; i < std::ssize(requests); ++i) {
+    order[served.answers[i].steps[0]] = i;
+    if (requests[i].arrivalStep == 0)
+      queued[served.answers[i].counts.queueSeconds] = i;
+  }
+  std::vector<int> places, byTime;
+  for (auto [step, place] : order)
+    places.push_back(place);
+  for (auto [seconds, place] : queued)
+    byTime.push_back(place);
+  std::vector<int> early;
+  std::ranges::copy_if(places, std::back_inserter(early), [&](int place) {
+    return requests[place].arrivalStep == 0;
+  });
+  EXPECT_EQ(byTime, early);
+  EXPECT_GT(queued.begin()->first, 0);
+  return places;
+}
+
+TEST(TextGenerator, TenantsTakeTurnsByTokens) {
+  auto of = [](std::string tenant, int64_t promptTokens, int32_t first) {
+    GenerationRequest one =
+        request(concat(tenant, first), promptTokens, 2, first);
+    one.tenant = std::move(tenant);
+    return one;
+  };
+  // Four tokens are computed for one of a's requests, eight for one of b's.
+  std::vector<GenerationRequest> requests;
+  for (int32_t i = 0; i < 6; ++i)
+    requests.push_back(of("a", 3, i));
+  for (int32_t i = 0; i < 3; ++i)
+    requests.push_back(of("b", 7, i));
+  EXPECT_EQ(orderOf(requests), (std::vector{0, 6, 1, 2, 7, 3, 4, 8, 5}));
+
+  // Priority goes first.
+  requests[8].priority = -1;
+  EXPECT_EQ(orderOf(requests), (std::vector{8, 0, 1, 2, 6, 3, 4, 7, 5}));
+
+  // Who comes later is not owed the turns before.
+  requests.clear();
+  for (int32_t i = 0; i < 4; ++i)
+    requests.push_back(of("a", 3, i));
+  for (int32_t i = 0; i < 3; ++i) {
+    requests.push_back(of("b", 3, i));
+    requests.back().arrivalStep = 4;
+  }
+  EXPECT_EQ(orderOf(requests), (std::vector{0, 1, 4, 2, 5, 3, 6}));
+}
+
 TEST(TextGenerator, SharedPromptsAreComputedOnce) {
   GenerationRequest again = request("b", 10, 3);
   again.arrivalStep = 1;
@@ -584,7 +642,7 @@ TEST(TextGenerator, RandomLoads) {
   auto below = [&](int limit) { return static_cast<int>(random() % limit); };
   int64_t preemptions = 0, hits = 0, served = 0, dumps = 0, elsewhere = 0,
           drafts = 0, accepted = 0, knownHits = 0;
-  for (int round = 0; round < 1200; ++round) {
+  for (int round = 0; round < 1400; ++round) {
     Limits limits;
     limits.pageSize = 1 + below(5);
     limits.maxSeqLen = 12 + below(30);
@@ -598,14 +656,14 @@ TEST(TextGenerator, RandomLoads) {
     limits.window = limits.continuous || below(4) ? 0 : 1 + below(8);
     limits.cachedLogprobs = below(4);
     std::vector<GenerationRequest> requests;
-    int count = 1 + below(12);
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0, count = 1 + below(12); i < count; ++i) {
       GenerationRequest added =
           request(concat("r", i), 1 + below(20), 1 + below(20), below(2) * 20);
       if (below(3) == 0)
         added.tokens.push_back(below(FakeModel::Vocab));
       added.arrivalStep = below(15);
       added.priority = below(3);
+      added.tenant = std::string(below(3), 't');
       added.digests = below(2);
       added.promptLogits = below(6) == 0;
       if (below(2))

@@ -122,6 +122,9 @@ typedef struct KvGenerationRequest {
   int32_t priority; /* of requests that wait the smallest begins first */
   /* A KvEmbedding: instead of an answer the request has an embedding. */
   int32_t embedding;
+  /* Of requests that wait with equal priority, the first one of the tenant for
+     which the fewest tokens were computed; null: "". */
+  const char *tenant;
 } KvGenerationRequest;
 
 /* Errors, which name the request: an id that is there; tokens that the
@@ -134,6 +137,7 @@ KV_C_API int32_t kvServerAbort(KvServer *server, const char *id);
 
 typedef struct KvGenerationCounts {
   int64_t promptTokens, cachedTokens, newTokens;
+  double queueSeconds; /* from kvServerAdd() to its first step, or to now */
 } KvGenerationCounts;
 /* What a request has so far, such as before it is given up. Error: no such
    request. */
@@ -180,6 +184,7 @@ typedef struct KvServerEvent {
   int64_t numTop;
   const float *values; /* of KV_SERVER_EMBEDDING */
   int64_t numValues;
+  double queueSeconds; /* of the last event, as KvGenerationCounts has it */
 } KvServerEvent;
 /* Of the latest step, those of one request in its order. Valid until the next
    call for the server. */

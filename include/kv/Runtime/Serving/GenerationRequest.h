@@ -64,6 +64,9 @@ struct GenerationRequest {
   Embedding embedding = Embedding::None;
   /// Of requests that wait the smallest begins first.
   int32_t priority = 0;
+  /// Of requests that wait with equal priority, the first one of the tenant for
+  /// which the fewest tokens were computed.
+  std::string tenant = {};
   /// How long the pages should outlive the request.
   Retention retention = {};
 
@@ -86,6 +89,7 @@ struct GenerationCounts {
   int64_t promptTokens = 0;
   int64_t cachedTokens = 0; // of the prompt, from the prefix cache
   int64_t newTokens = 0;
+  double queueSeconds = 0; // from its arrival to its first step
 };
 
 /// Receives answers while they are generated. The calls for one request are in

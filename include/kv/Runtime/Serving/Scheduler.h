@@ -4,10 +4,15 @@
 // that decode, then prefill chunks of the other running requests, then newly
 // admitted requests, up to limits of requests and of tokens.
 //
-// Requests wait by priority, then by arrival. If a running request needs a page
-// and its replica has none, the newest request that runs there is preempted: it
-// releases its pages and waits in its place to be admitted and computed again,
-// on any replica. The oldest request always makes progress.
+// Requests wait by priority, then by the tokens computed for their tenant, then
+// by arrival. A tenant that begins to wait is not owed the turns of the time
+// before (the virtual token counter of Sheng et al., "Fairness in Serving Large
+// Language Models", OSDI 2024).
+//
+// If a running request needs a page and its replica has none, the newest
+// request that runs there is preempted: it releases its pages and waits in its
+// place to be admitted and computed again, on any replica. The oldest request
+// always makes progress.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +22,22 @@
 #include "kv/Runtime/Manager/KVCacheManager.h"
 #include "kv/Runtime/Serving/GenerationRequest.h"
 
+#include <chrono>
 #include <deque>
+#include <map>
 
 namespace kv {
+
+struct ActiveRequest;
+
+/// Whose requests share a turn.
+struct Tenant {
+  /// Tokens of the steps that had its requests. No less than a tenant's that
+  /// waited when this one did not.
+  int64_t computed = 0;
+  int64_t requests = 0;                // that have not ended
+  std::deque<ActiveRequest *> waiting; // by priority, then by arrival
+};
 
 /// A request that has arrived and has not been answered completely.
 struct ActiveRequest {
@@ -36,6 +54,12 @@ struct ActiveRequest {
   int64_t newTokens() const { return knownTokens() - promptTokens(); }
   /// Whether its next step computes its last token, and drafts after it.
   bool decodes() const { return context.vouched() - context.processed() == 1; }
+  /// Until its first step, or until now.
+  double queueSeconds() const {
+    return std::chrono::duration<double>(
+               begun.value_or(std::chrono::steady_clock::now()) - arrived)
+        .count();
+  }
 
   /// Gives the context a payload of so many bytes, which its pages keep.
   void setPayload(size_t bytes) {
@@ -67,8 +91,12 @@ struct ActiveRequest {
   /// positions.
   std::vector<double> hiddenSum;
   int64_t hiddenCount = 0;
-  bool stopped = false; // a stop token was drawn
-  int32_t replica = 0;  // while it runs
+  bool stopped = false;     // a stop token was drawn
+  int32_t replica = 0;      // while it runs
+  Tenant *tenant = nullptr; // the scheduler's
+  std::chrono::steady_clock::time_point arrived =
+      std::chrono::steady_clock::now();
+  std::optional<std::chrono::steady_clock::time_point> begun; // its first step
 };
 
 class Scheduler {
@@ -123,10 +151,10 @@ public:
   /// Whether a running request was left out of the last step since its pages
   /// are on their way from a disk.
   bool isLoading() const { return loading > 0; }
-  bool idle() const { return running.empty() && waiting.empty(); }
+  bool idle() const { return tenants.empty(); }
   int64_t numPreemptions() const { return preemptions; }
   size_t numRunning() const { return running.size(); }
-  size_t numWaiting() const { return waiting.size(); }
+  size_t numWaiting() const;
 
 private:
   bool reserve(ActiveRequest &request, int64_t chunk);
@@ -136,6 +164,9 @@ private:
   int64_t pagesAhead(const TextGenerationContext &context,
                      int64_t reserved) const;
   void decodeOrContinue(bool decode);
+  void wait(ActiveRequest &request);
+  /// The request that begins next; null: none waits.
+  ActiveRequest *nextWaiting() const;
   void admit();
   /// The batch in the order of its replicas, each one's requests in their
   /// order.
@@ -152,7 +183,8 @@ private:
   /// Windows give pages back between chunks only: prompts reserve chunk by
   /// chunk, where otherwise they reserve all of their pages at once.
   bool reservesChunks;
-  std::deque<ActiveRequest *> waiting;  // by priority, then by arrival
+  std::map<std::string, Tenant> tenants; // that have requests
+  int64_t turn = 0; // what was computed for the tenant that was admitted last
   std::vector<ActiveRequest *> running; // by arrival
   std::vector<ActiveRequest *> batch;
   std::vector<Failure> failed;
