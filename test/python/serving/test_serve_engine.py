@@ -37,12 +37,9 @@ class Failing:
     def __init__(self):
         self.num_requests = 0
 
-    def figures(self):
-        return {"waiting": 0}
-
     def add(self, tokens, listener, priority):
         self.num_requests += 1
-        return Stream(prompt_tokens=0, cached_tokens=0, prompt_logprobs=[], embedding=None)
+        return Stream(prompt_tokens=0, cached_tokens=0, queue_seconds=None, prompt_logprobs=[], embedding=None)
 
     def step(self):
         if self.num_requests:
@@ -112,62 +109,6 @@ def test_tokens_that_came_while_the_event_loop_was_late(end):
     else:
         assert (texts, counts) == (["a", "b", "c"], [1, 2, 3]) and b"it failed" in bodies[2]
     assert bodies[3:] == [b"data: [DONE]\n\n"]
-
-
-class OneByOne(Failing):
-    """A server whose steps let one request begin, by priority, and give it a token and its end."""
-
-    def __init__(self):
-        super().__init__()
-        self.streams = []
-
-    def figures(self):
-        return {"waiting": len(self.streams)}
-
-    def add(self, tokens, listener, priority):
-        stream = super().add(tokens, listener, priority)
-        stream.__dict__.update(listener=listener, priority=priority, finish_reason="stop", logprobs=[],
-                               abort=lambda: self.streams.remove(stream))
-        self.streams.append(stream)
-        return stream
-
-    def step(self):
-        time.sleep(0.02)
-        first = min(self.streams, key=lambda stream: stream.priority)
-        self.streams.remove(first)
-        self.num_requests -= 1
-        first.listener(first, 7)
-        first.listener(first, None)
-        return bool(self.streams)
-
-
-def test_when_requests_begin():
-    """Each with the step that first has it, whatever its priority; who leaves before never began."""
-    server, ends, figures = OneByOne(), [], Figures("m")
-
-    async def serve():
-        engine = Engine(server, None, 10, figures)
-        tickets = [Ticket(lambda event, i=i: isinstance(event, End) and ends.append((i, event.reason)), priority)
-                   for i, priority in enumerate((0, 5, 0, -3, 5))]
-        engine._loop = asyncio.get_running_loop()
-        for ticket in tickets:
-            engine._add(ticket, [1], {})
-        engine._abort(tickets[4])
-        server.num_requests -= 1
-        engine.start()
-        while len(ends) < 5:
-            await asyncio.sleep(0.001)
-        engine._command(engine._end)
-        await asyncio.to_thread(engine._thread.join)
-        return tickets
-
-    tickets = asyncio.run(asyncio.wait_for(serve(), 20))
-    assert ends == [(4, "abort"), (3, "stop"), (0, "stop"), (2, "stop"), (1, "stop")]
-    began = [tickets[i].admitted for i in (3, 0, 2, 1)]
-    assert tickets[4].admitted is None and all(b - a >= 0.02 for a, b in zip(began, began[1:]))
-    text = figures.text().decode()
-    assert 'vllm:request_success_total{engine="0",finished_reason="stop",model_name="m"} 4.0' in text
-    assert 'vllm:request_queue_time_seconds_count{engine="0",model_name="m"} 5.0' in text
 
 
 def test_a_loop_that_has_ended():

@@ -82,17 +82,17 @@ def test_dashboards(server):
     assert grown["prefix_cache_hits_total"] >= 11 * PAGE
 
 
-def test_priorities(server):
-    """Of requests that wait the smallest begins first."""
-    client, ends = server.client(), {}
+def test_who_begins_first(server):
+    """Of requests that wait the smallest priority, and then the salt that had the fewest tokens."""
+    client, ends, before = server.client(), {}, figures(server)
 
-    def ask(name, prompts, priority):
+    def ask(name, prompts, priority, salt=None):
         client.completions.create(model="tiny", prompt=prompts, max_tokens=400, extra_body={
-            "ignore_eos": True, "priority": priority})
+            "ignore_eos": True, "priority": priority, "cache_salt": salt})
         ends[name] = time.monotonic()
 
     threads = [threading.Thread(target=ask, args=given) for given in (
-        ("many", ["a"] * 60, 0), ("late", "b", 1), ("urgent", "c", -1))]
+        ("many", ["a"] * 60, 0), ("late", "b", 1), ("urgent", "c", -1), ("other", "d", 0, "other"))]
     threads[0].start()
     until = time.monotonic() + 20
     while figures(server)["vllm:num_requests_waiting"] < 30:
@@ -102,7 +102,10 @@ def test_priorities(server):
         thread.start()
     for thread in threads:
         thread.join()
-    assert ends["urgent"] - begin < 0.5 * (min(ends["many"], ends["late"]) - begin)
+    whole = min(ends["many"], ends["late"]) - begin
+    assert ends["urgent"] - begin < 0.5 * whole and ends["other"] - begin < 0.5 * whole
+    queued = "vllm:request_queue_time_seconds_sum"
+    assert figures(server)[queued] - before[queued] > whole
 
 
 def test_why_pages_missed(server):

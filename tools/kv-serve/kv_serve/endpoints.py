@@ -124,10 +124,13 @@ class _Endpoints:
         return asked
 
     async def _generate(self, request, kind, form):
-        return await self._respond(request, lambda body: self._answer(kind, form, body))
+        tenant = _tenant_of(request)
+        return await self._respond(request, lambda body: self._answer(kind, form, body, tenant))
 
-    async def _answer(self, kind, form, body):
+    async def _answer(self, kind, form, body, tenant):
+        """tenant: whose key was given; None: the salt says whose turn it is."""
         asked = await self._read(kind, body)
+        asked.sampling["tenant"] = tenant or asked.sampling["salt"] or ""
         make_mask = asked.grammar and self.grammars.masks(asked.grammar, asked.sampling["max_new_tokens"])
         generation = Generation(self.engine, self.model, asked, make_mask)
         note_generation(generation)
@@ -186,6 +189,10 @@ class _Endpoints:
     async def reset_prefix_cache(self, request):
         await self.engine.reset_prefix_cache()
         return Response()
+
+
+def _tenant_of(request):
+    return getattr(request.state, "tenant", None)
 
 
 async def _whole(generation, form):

@@ -1,7 +1,6 @@
 """The thread that steps the server, and the event loop's way to it."""
 
 import asyncio
-import bisect
 import collections
 import dataclasses
 import os
@@ -44,13 +43,13 @@ class End:
 class Ticket:
     """One prompt on its way. Events come to receive(event), in the event loop. Of those that wait the smallest
     priority begins first. explains: whether End has pages. Times are time.monotonic()'s; admitted: when the first
-    step began that had the request."""
+    step had the request."""
 
     def __init__(self, receive, priority=0, explains=False):
         self.receive, self.priority, self.explains = receive, priority, explains
         self.arrived = time.monotonic()
         # The engine's thread alone touches these.
-        self.stream = self.admitted = self.first_token = self.last_token = self.pages = None
+        self.stream = self.added = self.admitted = self.first_token = self.last_token = self.pages = None
         self.new_tokens = 0
 
 
@@ -69,8 +68,6 @@ class Engine:
         self._wakers = [self._wake, *(fd for fd in [server.prompt_descriptor] if fd >= 0)]
         self._is_busy = False  # the latest step has left something to do
         self._tickets = {}  # by stream
-        self._waiting = []  # tickets of which no step is known that had them, in the server's order
-        self._step_began = 0.0
         self._events = []  # of the latest step
         self._posts = collections.deque()  # calls that the event loop has not made yet
         self._is_waking = False  # the event loop has been woken for them
@@ -142,9 +139,7 @@ class Engine:
         try:
             while not self._ends:
                 self._obey()
-                self._step_began = time.monotonic()
                 self._is_busy = self._server.step()
-                self._see_admitted()
                 self._tell()
         except Exception as error:
             traceback.print_exc()
@@ -224,9 +219,8 @@ class Engine:
                 if wanted > kept // 8 - 1:
                     shown |= dict.fromkeys(("hit", "other_tier"), "without_logprobs")
             ticket.pages = [shown.get(reason, reason) for reason in self._manager.explain(context)]
-        ticket.stream = stream
+        ticket.stream, ticket.added = stream, time.monotonic()
         self._tickets[stream] = ticket
-        bisect.insort(self._waiting, ticket, key=lambda one: one.priority)
 
     def _try_to_add(self, ticket, *arguments):
         try:
@@ -234,18 +228,9 @@ class Engine:
         except Exception as error:
             self._events.append((ticket, End("error", error=error)))
 
-    def _see_admitted(self):
-        """Of requests that wait the server has the last ones."""
-        self._waiting = [ticket for ticket in self._waiting if ticket.admitted is None]
-        if self._waiting:
-            for ticket in self._waiting[:max(len(self._waiting) - self._server.figures()["waiting"], 0)]:
-                ticket.admitted = self._step_began
-
     def _listen(self, stream, token):
         ticket = self._tickets[stream]
         if token is not None:
-            if ticket.admitted is None:
-                ticket.admitted = self._step_began
             self.figures.take(ticket, time.monotonic())
             self._events.append((ticket, Token(
                 token, stream.logprobs[-1] if stream.logprobs else None, stream.prompt_logprobs)))
@@ -256,8 +241,8 @@ class Engine:
 
     def _finish(self, stream, reason, error=None):
         ticket = self._tickets.pop(stream)
-        if ticket.admitted is None:
-            self._waiting.remove(ticket)
+        if stream.queue_seconds is not None:
+            ticket.admitted = ticket.added + stream.queue_seconds
         end = End(reason, stream.prompt_tokens, stream.cached_tokens, error, stream.prompt_logprobs, ticket.pages,
                   stream.embedding)
         self.figures.finish(ticket, end, time.monotonic())

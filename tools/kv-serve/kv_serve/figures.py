@@ -96,7 +96,7 @@ class Figures:
         self._observe("e2e_request_latency_seconds", now - ticket.arrived)
         self._observe("request_queue_time_seconds", (ticket.admitted or now) - ticket.arrived)
         self._prompt_tokens.inc(end.prompt_tokens)
-        if not ticket.new_tokens:
+        if not ticket.new_tokens or ticket.admitted is None:
             return
         decode, between = ticket.last_token - ticket.first_token, ticket.new_tokens - 1
         self._observe("request_prefill_time_seconds", ticket.first_token - ticket.admitted)

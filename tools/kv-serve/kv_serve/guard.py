@@ -36,7 +36,7 @@ def guarded(application, access):
     """The application, for those who may use it."""
     application = _Keys(application, access.keys) if access.keys else application
     if access.origins:
-        application = CORSMiddleware(application, allow_origins=access.origins, allow_methods=("GET", "POST"),
+        application = CORSMiddleware(application, allow_origins=access.origins, allow_methods=("GET", "POST", "DELETE"),
                                      allow_headers=("*",), expose_headers=("X-Request-Id",))
     return _Names(application, access)
 
@@ -49,7 +49,7 @@ class _Guard:
         self._application = application
 
     async def __call__(self, scope, receive, send):
-        error = self.check(scope["method"], scope["path"], Headers(scope=scope)) if scope["type"] == "http" else None
+        error = self.check(scope, Headers(scope=scope)) if scope["type"] == "http" else None
         if error is None:
             await self._application(scope, receive, send)
         else:
@@ -65,7 +65,7 @@ class _Names(_Guard):
         super().__init__(application)
         self._access = access
 
-    def check(self, method, path, headers):
+    def check(self, scope, headers):
         host, origin = headers.get("host"), headers.get("origin")
         if self._access.hosts is not None and host is not None:
             name = _name(host)
@@ -73,7 +73,7 @@ class _Names(_Guard):
                 return RequestError(403, f"the host {cut(repr(name))} is not served here, allowed: "
                                          f"{', '.join(['localhost', *sorted(self._access.hosts)])}; --allow-host adds "
                                          "one")
-        if method == "POST" and origin is not None and not self._is_own(origin, host):
+        if scope["method"] in ("POST", "DELETE") and origin is not None and not self._is_own(origin, host):
             return RequestError(403, f"pages of {cut(repr(origin))} may not use this server; --allow-origin lets them")
         return None
 
@@ -92,22 +92,26 @@ def _name(host):
 
 
 class _Keys(_Guard):
-    """Whoever watches the server may ask for its health without one. The page asks its reader for one."""
+    """Whoever watches the server may ask for its health without one. The page asks its reader for one. Of several keys
+    each is a tenant."""
 
     def __init__(self, application, keys):
         super().__init__(application)
         self._digests = [_digest(key) for key in keys]
 
-    def check(self, method, path, headers):
-        if path in _OPEN:
+    def check(self, scope, headers):
+        if scope["path"] in _OPEN:
             return None
         scheme, _, key = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not key:
             return RequestError(401, "an API key is needed: Authorization: Bearer KEY", None, "invalid_api_key")
         given = _digest(key.strip())
         # All are looked at, in the same time whatever is given.
-        if not sum([hmac.compare_digest(given, digest) for digest in self._digests]):
+        same = [hmac.compare_digest(given, digest) for digest in self._digests]
+        if not sum(same):
             return RequestError(401, "the API key is none of this server's", None, "invalid_api_key")
+        if len(same) > 1:
+            scope.setdefault("state", {})["tenant"] = f"key {same.index(True)}"
         return None
 
 
