@@ -113,6 +113,7 @@ def test_marks_that_are_special_tokens():
         pieces = [*filter(None, pieces), answer.end(End("stop"))]
         assert "".join(piece.reasoning for piece in pieces) == reasoning
         assert "".join(piece.text for piece in pieces) == said
+        assert answer.reasoning_tokens == (4 if reasoning else 0)  # the mark and what is between count
 
 
 def test_a_template_that_begins_reasoning(tmp_path):
@@ -122,7 +123,9 @@ def test_a_template_that_begins_reasoning(tmp_path):
         asked = {"model": "tiny", "max_tokens": 12, "temperature": 0}
         text = client.completions.create(prompt="hello<think>", **asked).choices[0].text
         chat = {**asked, "messages": [{"role": "user", "content": "hello"}]}
-        message = client.chat.completions.create(**chat).choices[0].message
+        answer = client.chat.completions.create(**chat)
+        message = answer.choices[0].message
+        assert answer.usage.completion_tokens_details.reasoning_tokens == answer.usage.completion_tokens
         assert text.lstrip() and (message.reasoning_content, message.content) == (text.lstrip(), "")
         deltas = [chunk.choices[0].delta for chunk in client.chat.completions.create(**chat, stream=True)]
         assert "".join(getattr(delta, "reasoning_content", "") for delta in deltas) == text.lstrip()

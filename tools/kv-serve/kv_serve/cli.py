@@ -20,6 +20,7 @@ from .guard import guarded
 from .http_server import HttpServer, listen, make_limits
 from .options import parse, read_access
 from .request_log import Logged
+from .responses import StoredResponses
 from .served_model import ServedModel
 from .text_pool import TextPool
 
@@ -58,7 +59,7 @@ def serve(options):
         listener = listen(options.host, options.port)
         note(describe(model, manager, options))
         application = make_application(text, engine, texts, Bodies(options.body_bytes),
-                                       metrics_url(manager, options.metrics), (version(), bool(access.keys)))
+                                       StoredResponses(options.stored_bytes), metrics_url(manager, options.metrics), (version(), bool(access.keys)))
         HttpServer(Logged(guarded(application, access)), engine, limits, options).run(listener)
     finally:
         texts.stop()

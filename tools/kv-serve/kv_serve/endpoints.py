@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import http.client
 import logging
 import time
@@ -28,9 +29,9 @@ _GONE = 499  # nobody reads it
 _MOST_NAMES = 256
 
 
-def make_application(model, engine, texts, bodies, metrics_url, description):
-    """texts: TextPool. bodies: Bodies. description: arguments of openapi.describe()."""
-    own = _Endpoints(model, engine, texts, bodies, metrics_url)
+def make_application(model, engine, texts, bodies, stored, metrics_url, description):
+    """texts: TextPool. bodies: Bodies. stored: StoredResponses. description: arguments of openapi.describe()."""
+    own = _Endpoints(model, engine, texts, bodies, stored, metrics_url)
     described = describe(*description)
     as_json, as_page = to_json(described), make_page(described)
 
@@ -55,6 +56,8 @@ def make_application(model, engine, texts, bodies, metrics_url, description):
         Route("/v1/chat/completions", own.chat, methods=["POST"]),
         Route("/v1/completions", own.completions, methods=["POST"]),
         Route("/v1/responses", own.responses, methods=["POST"]),
+        Route("/v1/responses/{name}", own.stored_response, methods=["GET"]),
+        Route("/v1/responses/{name}", own.delete_response, methods=["DELETE"]),
         Route("/v1/embeddings", own.embeddings, methods=["POST"]),
         Route("/v1/score", own.score, methods=["POST"]),
         Route("/tokenize", own.tokenize, methods=["POST"]),
@@ -73,8 +76,8 @@ def make_application(model, engine, texts, bodies, metrics_url, description):
 
 
 class _Endpoints:
-    def __init__(self, model, engine, texts, bodies, metrics_url):
-        self.model, self.engine, self.texts, self.bodies = model, engine, texts, bodies
+    def __init__(self, model, engine, texts, bodies, stored, metrics_url):
+        self.model, self.engine, self.texts, self.bodies, self.stored = model, engine, texts, bodies, stored
         self.metrics_url = metrics_url and urllib.parse.urlsplit(metrics_url)
         self.grammars = Grammars(model)
         self.since = int(time.time())
@@ -87,7 +90,16 @@ class _Endpoints:
         return await self._generate(request, "text", Completion)
 
     async def responses(self, request):
-        return await self._generate(request, "responses", Responses)
+        return await self._generate(request, "response", Responses)
+
+    async def stored_response(self, request):
+        answer = self.stored.get(_tenant_of(request), request.path_params["name"])
+        return Response(answer, media_type="application/json")
+
+    async def delete_response(self, request):
+        name = request.path_params["name"]
+        self.stored.delete(_tenant_of(request), name)
+        return JSONResponse({"id": name, "object": "response", "deleted": True})
 
     async def embeddings(self, request):
         return await self._generate(request, "embeddings", Embeddings)
@@ -99,7 +111,7 @@ class _Endpoints:
         return await self._respond(request, self._tokenize)
 
     async def _tokenize(self, body):
-        asked = await self._read("tokenize", body)
+        asked = await self._read("tokenize", body.pieces)
         tokens = asked.prompts[0].tolist()
         return JSONResponse({"count": len(tokens), "max_model_len": self.model.max_tokens, "tokens": tokens,
                              "token_strs": [self.model.tokenizer.id_to_token(token) for token in tokens]
@@ -109,16 +121,15 @@ class _Endpoints:
         return await self._respond(request, self._detokenize)
 
     async def _detokenize(self, body):
-        return JSONResponse({"prompt": (await self._read("detokenize", body)).echoes[0]})
+        return JSONResponse({"prompt": (await self._read("detokenize", body.pieces)).echoes[0]})
 
     async def _respond(self, request, work):
         """What work(body) returns, unless the client goes first."""
         async with self.bodies.read(request) as body:
             return await unless_gone(request.receive, work(body)) or Response(status_code=_GONE)
 
-    async def _read(self, kind, body):
-        asked = await self.texts.ask(kind, body.pieces)
-        body.release()
+    async def _read(self, kind, pieces):
+        asked = await self.texts.ask(kind, pieces)
         for name in asked.ignored:
             self._warn_of(name)
         return asked
@@ -129,12 +140,19 @@ class _Endpoints:
 
     async def _answer(self, kind, form, body, tenant):
         """tenant: whose key was given; None: the salt says whose turn it is."""
-        asked = await self._read(kind, body)
+        asked = await self._read(kind, body.pieces)
+        if asked.follows is not None:
+            before = self.stored.conversation(tenant, asked.follows)
+            asked = await self._read("conversation", [*before, *body.pieces])
         asked.sampling["tenant"] = tenant or asked.sampling["salt"] or ""
         make_mask = asked.grammar and self.grammars.masks(asked.grammar, asked.sampling["max_new_tokens"])
         generation = Generation(self.engine, self.model, asked, make_mask)
         note_generation(generation)
         form = form(self.model.name, self.model.tokenizer, asked)
+        if asked.keeps:
+            self.stored.put(tenant, form.id, body.pieces, asked.follows)
+            form.keep = functools.partial(self.stored.complete, tenant, form.id)
+        body.release()
         if asked.stream:
             await generation.begin()
             return EventStream(_chunks(generation, form), generation.abort)

@@ -116,6 +116,10 @@ class _Reasoning:
             text, self._held = self._held, ""
         return reasoning, text
 
+    @property
+    def reasons(self):
+        return self._stage == "reasoning"
+
     def finish(self):
         """(reasoning, text) of what is held back."""
         return (self._held, "") if self._stage == "reasoning" else ("", self._held)
@@ -156,6 +160,10 @@ class _Messages:
             self._take(self._held[:kept])
             self._held = self._held[kept:]
         return self._give()
+
+    @property
+    def reasons(self):
+        return self._kind == "analysis"
 
     def finish(self):
         """(reasoning, text) of what is held back."""

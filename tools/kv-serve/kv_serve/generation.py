@@ -45,7 +45,7 @@ class Answer:
         self.marks = {} if self.parts is None else model.marks
         self.mask = None  # Grammars', if the request has one
         self.detokenizer, self.stops = Detokenizer(model.tokenizer), StopStrings(asked.stops)
-        self.new_tokens = self.prompt_tokens = self.cached_tokens = 0
+        self.new_tokens = self.reasoning_tokens = self.prompt_tokens = self.cached_tokens = 0
         self.pages = None
         self.has_begun = False
         self.stopped = False  # by a stop string: what the engine still has is of no use
@@ -66,7 +66,10 @@ class Answer:
             self._known.append(Known(event.id, event.logprobs))
             self.sum_of_logprobs += event.logprobs[0]
         text, self.stopped = self.stops.push(self._text_of(event.id))
-        reasoning, text = self.parts.push(text) if self.parts else ("", text)
+        reasoning = ""
+        if self.parts:
+            reasoning, text = self.parts.push(text)
+            self.reasoning_tokens += bool(reasoning) or self.parts.reasons
         if self.asked.calls:
             text = self._hold(text)
         return self._piece(text, reasoning=reasoning) if text or reasoning else None
@@ -274,5 +277,6 @@ class Generation:
         details = {"cached_tokens": cached}
         if pages := [page for answer in firsts for page in answer.pages or ()]:
             details["pages"] = pages
+        reasoning = sum(answer.reasoning_tokens for answer in self.answers)
         return {"prompt_tokens": prompt, "completion_tokens": new, "total_tokens": prompt + new,
-                "prompt_tokens_details": details}
+                "prompt_tokens_details": details, "completion_tokens_details": {"reasoning_tokens": reasoning}}

@@ -27,14 +27,15 @@ def describe(version, has_keys):
             "/v1/completions": {"post": _generates("Continues texts or token ids.", "CompletionRequest")},
             "/v1/responses": {"post": _generates("Continues a chat, in the form of OpenAI's Responses.",
                                                 "ResponseRequest")},
+            "/v1/responses/{name}": {"get": _of_name("A stored response."),
+                                     "delete": _of_name("Forgets a stored response.")},
             "/v1/embeddings": {"post": _generates("Embeddings of texts or token ids.", "EmbeddingRequest",
                                                  streams=False)},
             "/v1/score": {"post": _generates("How alike texts are.", "ScoreRequest", streams=False)},
             "/tokenize": {"post": _generates("The token ids of a text or a chat.", "TokenizeRequest", streams=False)},
             "/detokenize": {"post": _generates("The text of token ids.", "DetokenizeRequest", streams=False)},
             "/v1/models": {"get": _answers("The model.")},
-            "/v1/models/{name}": {"get": {**_answers("The model of this name."), "parameters": [
-                {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}]}},
+            "/v1/models/{name}": {"get": _of_name("The model of this name.")},
             "/": {"get": _answers("A page to try the model.", "text/html")},
             "/docs": {"get": _answers("What is described here, as a page.", "text/html")},
             "/version": {"get": _answers("The server's version.")},
@@ -55,6 +56,9 @@ def _response_request(of_chat):
         "role": {"type": "string"}, "content": {"type": "string"}}}
     own = {"input": {"anyOf": [{"type": "string"}, {"type": "array", "minItems": 1, "items": item}]},
            "instructions": text, "max_output_tokens": of_chat["max_completion_tokens"],
+           "previous_response_id": {**text, "description": "of a stored response, which this one follows"},
+           "store": {"type": ["boolean", "null"], "description": "default: true"},
+           "metadata": {"type": ["object", "null"], "description": "is in the response"},
            "text": {"type": ["object", "null"]}, "reasoning": {"type": ["object", "null"]},
            "tools": {"type": ["array", "null"], "items": {"type": "object"}}, "tool_choice": {}}
     return {"type": "object", "required": ["input"], "additionalProperties": False,
@@ -67,6 +71,11 @@ def _generates(summary, kind, streams=True):
     return {**_answers(summary), "requestBody": {"required": True, "content": {
         "application/json": {"schema": {"$ref": _PREFIX + kind}}}},
         "responses": _responses(dict.fromkeys(["application/json", *["text/event-stream"] * streams], any_object))}
+
+
+def _of_name(summary):
+    return {**_answers(summary), "parameters": [
+        {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}]}
 
 
 def _answers(summary, media="application/json"):

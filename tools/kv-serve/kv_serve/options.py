@@ -105,6 +105,9 @@ def _add_connections(group):
     add("--header-seconds", type=_SECONDS, default=10, metavar="X",
         help="in which a request's head is there (default: 10)")
     add("--body-seconds", type=_SECONDS, default=60, metavar="X", help="in which its body is there (default: 60)")
+    add("--stored-bytes", type=integer(0, 2**63 - 1), default=64 << 20, metavar="N",
+        help="of responses and their requests that are stored, in memory (default: 64 MiB); beyond them those go that "
+             "were not used for longest")
     add("--body-bytes", type=_BYTES, default=256 << 20, metavar="N",
         help="of all bodies of more than 256 KiB that are being read (default: 256 MiB)")
 

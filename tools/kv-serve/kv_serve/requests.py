@@ -19,7 +19,8 @@ class Asked:
     reasons: of a chat, whether the prompt's end is the mark of reasoning; None: the answer is text, whatever it has.
     normalizes, in_base64: of embeddings. pairs: of what is compared, places among the prompts.
     special_tokens: are added to a text, or are part of one. shows_tokens: as texts. ignored: names of fields that nothing knows.
-    priority, explains: engine.Ticket's."""
+    priority, explains: engine.Ticket's. follows, metadata, keeps: of a response, the id of another one, what it shows,
+    and whether it is stored."""
 
     prompts: list
     sampling: dict
@@ -45,6 +46,9 @@ class Asked:
     ignored: list = dataclasses.field(default_factory=list)
     priority: int = 0
     explains: bool = False
+    follows: Optional[str] = None
+    metadata: dict = dataclasses.field(default_factory=dict)
+    keeps: bool = False
 
 
 def read_chat(data, model):

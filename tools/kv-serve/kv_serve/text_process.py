@@ -21,15 +21,15 @@ from pydantic_core import to_json
 
 from .errors import RequestError
 from .requests import read_chat, read_completion, read_detokenize, read_embeddings, read_score, read_tokenize
-from .responses import read_response
+from .responses import read_conversation, read_response
 from .served_model import Encoder, ServedModel, own_words
 
 # Seconds of the processor: for a template, to be compiled and for one chat; for all else.
 TEMPLATE_SECONDS, SECONDS = 1.0, 30.0
 
-READERS = {"chat": read_chat, "text": read_completion, "responses": read_response, "embeddings": read_embeddings,
-           "score": read_score, "tokenize": read_tokenize, "detokenize": read_detokenize}
-OF_CHATS = ("chat", "responses")
+READERS = {"chat": read_chat, "text": read_completion, "response": read_response, "conversation": read_conversation,
+           "embeddings": read_embeddings, "score": read_score, "tokenize": read_tokenize, "detokenize": read_detokenize}
+OF_CHATS = ("chat", "response", "conversation")
 MAY_BE_CHATS = (*OF_CHATS, "tokenize")
 
 # Frames of both directions: a letter, the bytes that follow, and those. A job is the name of its reader, and the
