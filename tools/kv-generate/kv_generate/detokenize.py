@@ -42,7 +42,8 @@ class Detokenizer:
 
     def finish(self):
         """What is held back: a character that was never finished."""
-        return self._advance(self._text(self.start, len(self.ids)), len(self.ids))
+        end = len(self.ids)
+        return self._advance(self._text(self.start, end), end) if end > self.done else ""
 
     def _advance(self, text, end):
         new = text[len(self._text(self.start, self.done)):]
@@ -50,4 +51,6 @@ class Detokenizer:
         return new
 
     def _text(self, begin, end):
+        if begin == end:
+            return ""
         return self.tokenizer.decode(self.ids[begin:end], skip_special_tokens=True)

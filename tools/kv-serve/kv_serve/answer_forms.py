@@ -2,10 +2,11 @@
 
 import base64
 import time
-import uuid
 
 import numpy
 from pydantic_core import to_json
+
+from .request_log import new_id
 
 
 def _token_text(tokenizer, token):
@@ -22,7 +23,7 @@ def _unit(given):
 class _Form:
     def __init__(self, model_name, tokenizer, asked):
         self.tokenizer, self.asked = tokenizer, asked
-        self.head = {"id": f"{self.PREFIX}-{uuid.uuid4().hex}", "created": int(time.time()),
+        self.head = {"id": f"{self.PREFIX}-{new_id()}", "created": int(time.time()),
                      "model": model_name}
 
     def whole(self, pieces, usage, known=None):

@@ -1,7 +1,6 @@
 """What HTTP clients send, and whether they are still there."""
 
 import asyncio
-import contextlib
 
 from pydantic_core import to_json
 from starlette.responses import JSONResponse, Response
@@ -22,22 +21,11 @@ def refusal(error, headers=None):
 
 
 class Bodies:
-    """Reads them whole. most_waiting: bytes of all that are held and have not been read, beyond the small ones."""
+    """Those of all requests. most_waiting: bytes of all that are held and have not been read, beyond the small ones."""
 
     def __init__(self, most_waiting):
         self._left, self._most = most_waiting, most_waiting
         self._next = 0.0  # when the event loop takes more of a large one
-
-    @contextlib.asynccontextmanager
-    async def read(self, request):
-        """A Body. Raises RequestError, ClientDisconnect."""
-        body = Body(self)
-        try:
-            async for part in request.stream():
-                await body.add(part)
-            yield body
-        finally:
-            body.release()
 
     def hold(self, count):
         """Of bytes more, or fewer."""
@@ -52,12 +40,26 @@ class Bodies:
 
 
 class Body:
-    """One of them, in pieces."""
+    """One of them, in pieces: with it, it is read."""
 
-    def __init__(self, bodies):
+    def __init__(self, bodies, request):
         self.pieces, self._bodies, self._count, self._held = [bytearray()], bodies, 0, 0
+        self._request = request
 
-    async def add(self, part):
+    async def __aenter__(self):
+        """Raises RequestError, ClientDisconnect."""
+        try:
+            async for part in self._request.stream():
+                await self._add(part)
+        except BaseException:
+            self.release()
+            raise
+        return self
+
+    async def __aexit__(self, *_):
+        self.release()
+
+    async def _add(self, part):
         self._count += len(part)
         if self._count > MOST_BYTES:
             raise RequestError(413, f"the body has more than {MOST_BYTES} bytes")

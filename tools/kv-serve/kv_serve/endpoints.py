@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from .answer_forms import Chat, Completion, Embeddings, Scores
-from .connection import EventStream, refusal, unless_gone
+from .connection import Body, EventStream, refusal, unless_gone
 from .errors import RequestError, cut
 from .generation import Generation, Piece
 from .grammars import Grammars
@@ -125,7 +125,7 @@ class _Endpoints:
 
     async def _respond(self, request, work):
         """What work(body) returns, unless the client goes first."""
-        async with self.bodies.read(request) as body:
+        async with Body(self.bodies, request) as body:
             return await unless_gone(request.receive, work(body)) or Response(status_code=_GONE)
 
     async def _read(self, kind, pieces):
@@ -210,7 +210,7 @@ class _Endpoints:
 
 
 def _tenant_of(request):
-    return getattr(request.state, "tenant", None)
+    return request.scope.get("state", {}).get("tenant")
 
 
 async def _whole(generation, form):

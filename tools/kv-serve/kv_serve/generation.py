@@ -113,7 +113,7 @@ class Answer:
             calls += self.parts.calls if self.parts else []
             if calls and reason == "stop":
                 reason = "tool_calls"
-        return dataclasses.replace(self._piece(text, reason, calls, reasoning), embedding=event.embedding)
+        return self._piece(text, reason, calls, reasoning, event.embedding)
 
     def _see_prompt(self, event):
         if self.prompt_logprobs is None and event.prompt_logprobs:
@@ -127,10 +127,10 @@ class Answer:
             return None
         return [Known(int(token), known) for token, known in zip(self.prompt, self.prompt_logprobs)]
 
-    def _piece(self, text, reason=None, calls=(), reasoning=""):
+    def _piece(self, text, reason=None, calls=(), reasoning="", embedding=None):
         begin, self.begin = self.begin, ""
         known, self._known = self._known, []
-        return Piece(self.index, begin + text, reason, known, list(calls), reasoning=reasoning)
+        return Piece(self.index, begin + text, reason, known, list(calls), embedding, reasoning=reasoning)
 
 
 class _Inbox:

@@ -6,11 +6,11 @@ import hmac
 import ipaddress
 import urllib.parse
 
-from starlette.datastructures import Headers
 from starlette.middleware.cors import CORSMiddleware
 
 from .connection import refusal
 from .errors import RequestError, cut
+from .request_log import header
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +49,7 @@ class _Guard:
         self._application = application
 
     async def __call__(self, scope, receive, send):
-        error = self.check(scope, Headers(scope=scope)) if scope["type"] == "http" else None
+        error = self.check(scope) if scope["type"] == "http" else None
         if error is None:
             await self._application(scope, receive, send)
         else:
@@ -65,8 +65,8 @@ class _Names(_Guard):
         super().__init__(application)
         self._access = access
 
-    def check(self, scope, headers):
-        host, origin = headers.get("host"), headers.get("origin")
+    def check(self, scope):
+        host, origin = header(scope, b"host"), header(scope, b"origin")
         if self._access.hosts is not None and host is not None:
             name = _name(host)
             if not is_loopback(name) and name not in self._access.hosts:
@@ -99,10 +99,10 @@ class _Keys(_Guard):
         super().__init__(application)
         self._digests = [_digest(key) for key in keys]
 
-    def check(self, scope, headers):
+    def check(self, scope):
         if scope["path"] in _OPEN:
             return None
-        scheme, _, key = headers.get("authorization", "").partition(" ")
+        scheme, _, key = (header(scope, b"authorization") or "").partition(" ")
         if scheme.lower() != "bearer" or not key:
             return RequestError(401, "an API key is needed: Authorization: Bearer KEY", None, "invalid_api_key")
         given = _digest(key.strip())

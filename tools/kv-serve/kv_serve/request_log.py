@@ -2,24 +2,34 @@
 
 import contextvars
 import datetime
+import itertools
 import json
 import logging
 import re
 import time
 import uuid
 
-from starlette.datastructures import Headers
-
 LOG = logging.getLogger("uvicorn.error")
 _ID = re.compile(r"[!-~]{1,128}")
 _CURRENT = contextvars.ContextVar("request")
+_PROCESS, _COUNT = uuid.uuid4().hex[:20], itertools.count()
+
+
+def new_id():
+    """That no other one is, of whatever process; but who knows one can guess the next."""
+    return f"{_PROCESS}{next(_COUNT):012x}"
+
+
+def header(scope, name):
+    """What the first one of this name says; None: there is none."""
+    return next((value.decode("latin-1") for given, value in scope["headers"] if given == name), None)
 
 
 class _Record:
     """Of one HTTP request. reason: why it is refused. generation: Generation, if it has one."""
 
     def __init__(self, given):
-        self.id = given if _ID.fullmatch(given) else uuid.uuid4().hex
+        self.id = given if _ID.fullmatch(given) else new_id()
         self.began, self.status, self.reason, self.generation = time.monotonic(), 0, None, None
 
     def line(self, method, path):
@@ -57,7 +67,7 @@ class Logged:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
-        record = _Record(Headers(scope=scope).get("x-request-id", ""))
+        record = _Record(header(scope, b"x-request-id") or "")
         _CURRENT.set(record)
 
         async def answer(message):

@@ -19,7 +19,7 @@ from .errors import RequestError
 from .connection import SMALL
 from .requests import Asked
 from .served_model import NO_TEMPLATE
-from .text_process import HEAD, MAY_BE_CHATS, OF_CHATS, SECONDS, TEMPLATE_SECONDS, Order
+from .text_process import HEAD, MAY_BE_CHATS, OF_CHATS, PIECE, SECONDS, TEMPLATE_SECONDS, Order
 
 _WAIT = 4 * SECONDS  # of a clock: for processes that get no processor
 
@@ -73,6 +73,8 @@ class _Process:
                 return asked
 
     async def _receive_tokens(self, count):
+        if count * 4 <= PIECE:
+            return numpy.frombuffer((await self._receive())[1] if count else b"", numpy.int32)
         tokens = numpy.empty(count, numpy.int32)
         data, begin = tokens.view(numpy.uint8), 0
         while begin < data.size:
@@ -154,18 +156,18 @@ class TextPool:
             except _Ended:
                 raise RequestError(503, "no process can be started that reads the request, try again later")
             self._busy.add(process)
-            is_done = False
+            is_done, late = False, asyncio.get_running_loop().call_later(_WAIT, process.kill)
             try:
-                async with asyncio.timeout(_WAIT):
-                    asked = await process.ask(kind, pieces)
+                asked = await process.ask(kind, pieces)
                 is_done = True
                 return asked
             except RequestError:
                 is_done = True
                 raise
-            except (_Ended, TimeoutError) as error:
-                raise self._refuse(lane, getattr(error, "at", b""))
+            except _Ended as error:
+                raise self._refuse(lane, error.at)
             finally:
+                late.cancel()
                 self._busy.discard(process)
                 if is_done and lane.keeps:
                     lane.idle.append(process)

@@ -20,7 +20,7 @@ from kv_generate.errors import GenerateFailure
 from pydantic_core import to_json
 
 from .errors import RequestError
-from .requests import read_chat, read_completion, read_detokenize, read_embeddings, read_score, read_tokenize
+from .requests import Asked, read_chat, read_completion, read_detokenize, read_embeddings, read_score, read_tokenize
 from .responses import read_conversation, read_response
 from .served_model import Encoder, ServedModel, own_words
 
@@ -57,6 +57,9 @@ def _limited(seconds):
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, left)
+
+
+_DEFAULTS = vars(Asked(None, None))  # which need not be sent
 
 
 class _Worker:
@@ -112,7 +115,8 @@ class _Worker:
             if asked.echo:
                 asked.echoes = [self._encoder.decode(tokens, not asked.special_tokens) for tokens in encoded]
         asked.prompts = [len(tokens) for tokens in encoded]
-        self._write(b"A", to_json(vars(asked)))
+        self._write(b"A", to_json({name: value for name, value in vars(asked).items()
+                                   if name not in _DEFAULTS or value != _DEFAULTS[name]}))
         for tokens in encoded:
             data = memoryview(tokens).cast("B")
             for i in range(0, len(data), PIECE):
