@@ -61,7 +61,7 @@ class HttpServer(uvicorn.Server):
         protocol = type("Limited", (Protocol,), {"limits": limits})
         super().__init__(uvicorn.Config(
             application, log_level=options.log_level, lifespan="on", http=protocol, ws="none",
-            timeout_graceful_shutdown=2 * options.shutdown_seconds + 1, proxy_headers=False,
+            timeout_graceful_shutdown=2 * options.shutdown_seconds + 1, proxy_headers=False, server_header=False,
             access_log=False, ssl_certfile=options.tls_cert, ssl_keyfile=options.tls_key))
         if options.log_level == "warning":  # nothing of clients that go away, or speak no HTTP
             for name in (Protocol.LOG, "asyncio"):
