@@ -32,8 +32,8 @@ struct ActiveRequest;
 
 /// Whose requests share a turn.
 struct Tenant {
-  /// Tokens of the steps that had its requests. No less than a tenant's that
-  /// waited when this one did not.
+  /// Tokens of the steps that had its requests. One that begins to wait begins
+  /// with no fewer than the tenant that was admitted last.
   int64_t computed = 0;
   int64_t requests = 0;                // that have not ended
   std::deque<ActiveRequest *> waiting; // by priority, then by arrival
@@ -184,7 +184,7 @@ private:
   /// chunk, where otherwise they reserve all of their pages at once.
   bool reservesChunks;
   std::map<std::string, Tenant> tenants; // that have requests
-  int64_t turn = 0; // what was computed for the tenant that was admitted last
+  int64_t turn = 0; // Tenant::computed of the one that was admitted last
   std::vector<ActiveRequest *> running; // by arrival
   std::vector<ActiveRequest *> batch;
   std::vector<Failure> failed;
