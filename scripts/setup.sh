@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# setup.sh: installs what building and testing need. Safe to run again: it does
-# only what is missing. Debian 12; root or sudo for packages.
+# setup.sh [PACKAGE...]: installs what building and testing need, and the packages. Safe
+# to run again: it does only what is missing. Debian 12; root or sudo for packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -10,7 +10,7 @@ packages="g++ cmake ninja-build ccache git ca-certificates binutils
   nlohmann-json3-dev libdlpack-dev libxxhash-dev libcli11-dev libgtest-dev libgmock-dev librapidcheck-dev
   libssl-dev libhiredis-dev redis-server libzmq3-dev cppzmq-dev libmsgpack-cxx-dev prometheus-cpp-dev liblmdb-dev
   libopenmpi-dev openmpi-bin valgrind universal-ctags
-  python3 python3-dev python3-venv"
+  python3 python3-dev python3-venv $*"
 
 missing=
 for package in $packages; do

@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+scripts/setup.sh debootstrap
 for each in first second; do
   rm -rf build/debian
   scripts/debian.sh build/packages/$each

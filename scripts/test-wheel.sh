@@ -9,6 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 
+scripts/setup.sh debootstrap
 python=${1:-.venv/bin/python}
 build release kv-compile kv-opt kv-run KVFakeCuda
 scripts/wheel.sh # first: it needs a Python that may not be there
