@@ -89,9 +89,21 @@ void Scheduler::wait(ActiveRequest &request) {
   Tenant &tenant = *request.tenant;
   std::deque<ActiveRequest *> &waiting = tenant.waiting;
   if (waiting.empty())
-    tenant.computed = std::max(tenant.computed, turn);
+    tenant.computed = std::max(tenant.computed, level(request));
   waiting.insert(std::ranges::upper_bound(waiting, place(&request), {}, place),
                  &request);
+}
+
+int64_t Scheduler::level(const ActiveRequest &request) const {
+  const ActiveRequest *oldest = nullptr;
+  for (const auto &[name, tenant] : tenants)
+    if (!tenant.waiting.empty()) {
+      const ActiveRequest *first = tenant.waiting.front();
+      if (first->request->priority <= request.request->priority &&
+          (!oldest || first->context.id() < oldest->context.id()))
+        oldest = first;
+    }
+  return oldest ? oldest->tenant->computed : lastLevel;
 }
 
 size_t Scheduler::numWaiting() const {
@@ -263,7 +275,7 @@ void Scheduler::admit() {
       continue;
     }
     request.tenant->waiting.pop_front();
-    turn = std::max(turn, request.tenant->computed);
+    lastLevel = std::max(lastLevel, request.tenant->computed);
     running.insert(std::ranges::upper_bound(running, context.id(), {},
                                             [](ActiveRequest *other) {
                                               return other->context.id();

@@ -359,7 +359,15 @@ TEST(TextGenerator, TenantsTakeTurnsByTokens) {
     requests.push_back(of("b", 3, i));
     requests.back().arrivalStep = 4;
   }
-  EXPECT_EQ(orderOf(requests), (std::vector{0, 1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(orderOf(requests), (std::vector{0, 1, 2, 4, 3, 5, 6}));
+
+  // Ever new tenants let the one that has waited longest begin.
+  requests = {of("a", 3, 0), of("a", 3, 1)};
+  for (int32_t i = 0; i < 4; ++i) {
+    requests.push_back(of(concat("new ", i, " "), 3, i));
+    requests.back().arrivalStep = 1 + 2 * i;
+  }
+  EXPECT_EQ(orderOf(requests), (std::vector{0, 2, 1, 3, 4, 5}));
 }
 
 TEST(TextGenerator, SharedPromptsAreComputedOnce) {

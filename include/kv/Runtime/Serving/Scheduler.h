@@ -5,9 +5,10 @@
 // admitted requests, up to limits of requests and of tokens.
 //
 // Requests wait by priority, then by the tokens computed for their tenant, then
-// by arrival. A tenant that begins to wait is not owed the turns of the time
-// before (the virtual token counter of Sheng et al., "Fairness in Serving Large
-// Language Models", OSDI 2024).
+// by arrival (the virtual token counter of Sheng et al., "Fairness in Serving
+// Large Language Models", OSDI 2024). A tenant that begins to wait is not owed
+// the turns of the time before. It begins level with the tenant that has waited
+// longest, so that a stream of new tenants starves nobody.
 //
 // If a running request needs a page and its replica has none, the newest
 // request that runs there is preempted: it releases its pages and waits in its
@@ -32,8 +33,7 @@ struct ActiveRequest;
 
 /// Whose requests share a turn.
 struct Tenant {
-  /// Tokens of the steps that had its requests. One that begins to wait begins
-  /// with no fewer than the tenant that was admitted last.
+  /// Tokens of the steps that had its requests, or more (level()).
   int64_t computed = 0;
   int64_t requests = 0;                // that have not ended
   std::deque<ActiveRequest *> waiting; // by priority, then by arrival
@@ -165,6 +165,8 @@ private:
                      int64_t reserved) const;
   void decodeOrContinue(bool decode);
   void wait(ActiveRequest &request);
+  /// The least Tenant::computed of one that begins to wait with the request.
+  int64_t level(const ActiveRequest &request) const;
   /// The request that begins next; null: none waits.
   ActiveRequest *nextWaiting() const;
   void admit();
@@ -184,7 +186,7 @@ private:
   /// chunk, where otherwise they reserve all of their pages at once.
   bool reservesChunks;
   std::map<std::string, Tenant> tenants; // that have requests
-  int64_t turn = 0; // Tenant::computed of the one that was admitted last
+  int64_t lastLevel = 0; // Tenant::computed of the one admitted last
   std::vector<ActiveRequest *> running; // by arrival
   std::vector<ActiveRequest *> batch;
   std::vector<Failure> failed;
