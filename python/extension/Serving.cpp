@@ -208,11 +208,11 @@ nb::object detailOf(const Server &server, const KvServerEvent &event) {
 
 /// (whether requests are left, events). Tokens go to the lists that add() was
 /// given; who was given none gets them as events. An event is a tuple of the
-/// request's id, the kind, the token, and a detail: of a last event counts()
-/// or the message; of a token with log probabilities (its
-/// own, its rank, pairs of the most likely tokens and theirs); an embedding's
-/// numbers. The caller sees to it that nobody else calls the server meanwhile:
-/// that is how long the runtime keeps the events.
+/// request's id, the kind, the token, and a detail: of a last event counts() or
+/// the message; of a token with log probabilities (its own, its rank, pairs of
+/// the most likely tokens and theirs); an embedding's numbers. The caller sees
+/// to it that nobody else calls the server meanwhile: that is how long the
+/// runtime keeps the events.
 nb::tuple step(Server &server) {
   int32_t more = 0;
   const KvServerEvent *events = nullptr;

@@ -34,9 +34,9 @@ class Stream:
     id: the request's. tokens: those that came so far. finish_reason: None while there are more;
     "stop", "length", "error" or "abort". After the end: prompt_tokens, cached_tokens (of the
     prompt, which the prefix cache saved), queue_seconds (from add() to the first step) of who did not fail; error: a
-    sentence, or None. logprobs: for each token, where they were asked
-    for, a tuple (log probability, rank from 1 on, list of (token, log probability) of the most likely ones).
-    prompt_logprobs: the same for each token of the prompt but the first. embedding: where it was asked for."""
+    sentence, or None. logprobs: for each token, where they were asked for, a tuple (log probability, rank from 1 on,
+    list of (token, log probability) of the most likely ones). prompt_logprobs: the same for each token of the prompt
+    but the first. embedding: where it was asked for."""
 
     def __init__(self, server: "Server", id: str,
                  listener: Optional[Callable[["Stream", Optional[int]], Any]]):

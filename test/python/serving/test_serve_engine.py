@@ -111,6 +111,57 @@ def test_tokens_that_came_while_the_event_loop_was_late(end):
     assert bodies[3:] == [b"data: [DONE]\n\n"]
 
 
+class OneByOne(Failing):
+    """A server whose steps give one request a token and its end, and say that it waited for a second."""
+
+    def __init__(self):
+        super().__init__()
+        self.streams = []
+
+    def add(self, tokens, listener, priority):
+        stream = super().add(tokens, listener, priority)
+        stream.__dict__.update(listener=listener, finish_reason="stop", logprobs=[],
+                               abort=lambda: self.streams.remove(stream))
+        self.streams.append(stream)
+        return stream
+
+    def step(self):
+        first = self.streams.pop(0)
+        self.num_requests -= 1
+        first.listener(first, 7)
+        first.queue_seconds = 1.0
+        first.listener(first, None)
+        return bool(self.streams)
+
+
+def test_when_requests_begin():
+    """As the server says; who leaves before never began, and counts as one that waited."""
+    server, ends, figures = OneByOne(), [], Figures("m")
+
+    async def serve():
+        engine = Engine(server, None, 10, figures)
+        tickets = [Ticket(lambda event, i=i: isinstance(event, End) and ends.append((i, event.reason)))
+                   for i in range(5)]
+        engine._loop = asyncio.get_running_loop()
+        for ticket in tickets:
+            engine._add(ticket, [1], {})
+        engine._abort(tickets[4])
+        server.num_requests -= 1
+        engine.start()
+        while len(ends) < 5:
+            await asyncio.sleep(0.001)
+        engine._command(engine._end)
+        await asyncio.to_thread(engine._thread.join)
+        return tickets
+
+    tickets = asyncio.run(asyncio.wait_for(serve(), 20))
+    assert ends == [(4, "abort"), *((i, "stop") for i in range(4))]
+    assert tickets[4].admitted is None and all(one.admitted == one.added + 1 for one in tickets[:4])
+    text = figures.text().decode()
+    assert 'vllm:request_success_total{engine="0",finished_reason="stop",model_name="m"} 4.0' in text
+    assert 'vllm:request_queue_time_seconds_count{engine="0",model_name="m"} 5.0' in text
+
+
 def test_a_loop_that_has_ended():
     """Is told nothing, and the thread ends."""
     server = Failing()

@@ -17,6 +17,7 @@ SAME = ("model", "temperature", "top_p", "stream", "user", "parallel_tool_calls"
         "cache_salt", "top_k", "min_p", "top_logprobs", "safety_identifier", "prompt_cache_key", "service_tier")
 _OF_NO_USE = ("include", "truncation", "background", "stream_options", "max_tool_calls", "prompt_cache_retention")
 _MOST_METADATA, _MOST_METADATA_LENGTH = 16, 512
+_BETWEEN = b"\0"  # bodies and answers of a conversation: JSON never has it
 
 
 def read_response(data, model):
@@ -142,9 +143,6 @@ def _format(body):
     if isinstance(given, dict) and given.get("type") == "json_schema":
         return {"type": "json_schema", "json_schema": {name: value for name, value in given.items() if name != "type"}}
     return given
-
-
-_BETWEEN = b"\0"  # bodies and answers: JSON never has it
 
 
 @dataclasses.dataclass
